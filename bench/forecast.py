@@ -76,7 +76,7 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
         judged = judged_in(view)
         case = None if judged is None else case_of(judged, ())
         if case is not None:
-            seen = case.forecast
+            seen = case.outlook.now
             unit = family if kind == "public" else job.run
             came = gain_came(truth, step)
             found.append(

@@ -23,9 +23,9 @@ from ..report.compare_data import as_data as compared_data
 from ..report.data import plain
 from ..report.plain import line, name
 from ..report.review import sections
-from ..review.answered import review_of, sheet_to_read
 from ..review.bins import MOST, binned, every_series, named
 from ..review.check import check as checked
+from ..review.grades import review_of, sheet_to_read
 from ..review.store import load_of
 from ..run import Rollout
 from ..shelf.query import RowNow

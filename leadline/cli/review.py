@@ -128,9 +128,9 @@ def _check(options: ReviewOptions) -> None:
 def _show(options: ReviewOptions, run: Run) -> None:
     from ..report import review as report
     from ..report.data import dump
-    from ..review import answered, store
+    from ..review import grades, store
 
-    sheet, kept = answered.sheet_to_read(run), store.load_of(run)
+    sheet, kept = grades.sheet_to_read(run), store.load_of(run)
     if options.as_json:
         shown = dump(report.as_data(sheet, kept, blind=options.blind))
     else:
@@ -142,7 +142,7 @@ def _show(options: ReviewOptions, run: Run) -> None:
 def _answered(options: ReviewOptions, run: Run) -> None:
     from ..report.data import dump
     from ..report.review import review_data
-    from ..review.answered import review_of
+    from ..review.grades import review_of
 
     review, says = review_of(
         run, answer=options.answer, since=options.since, grades=options.grades, reader=options.reader

@@ -245,7 +245,6 @@ class KlReward:
 Explanation = Literal[
     "missing",  # no policy loss was logged
     "not_numbers",  # none of its values is a number
-    "no_gradient",  # exactly 0, and the gradient norm as well
     "zero_advantages",  # exactly 0, with several updates a batch or where nothing tells how samples are weighed
     "kl_penalty",  # a multiple of KL
     "one_update",  # 0 or about 0, by one update a batch
@@ -263,8 +262,6 @@ INSTEAD = "Watch gradient norm and reward instead."
 EXPLAINED: dict[Explanation, str] = {
     "missing": "no policy loss logged",
     "not_numbers": "all {points} values are NaN or Inf",
-    "no_gradient": "exactly 0 at {zeros} of {points} points, like the gradient norm: all samples score the same, so "
-    "nothing is learned.",
     "zero_advantages": "exactly 0 at {zeros} of {points} points: advantages are zero there, or the log rounds it off.",
     "kl_penalty": "loss = {kl_factor} × KL{beta}: the policy term is 0 by construction, only the KL penalty is left. "
     "Watch KL, gradient norm, and reward instead.",

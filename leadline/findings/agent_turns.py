@@ -9,7 +9,7 @@ from ..digits import percent, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
 from ..questions.direction import since_of
-from ..questions.level import paths_now
+from ..questions.level import p_above, p_below
 from ..reading.outage import MORE_FAILURES
 from ..reading.view import View
 from ..records import dataclass
@@ -70,8 +70,7 @@ def detect(view: View) -> Iterator[Finding]:
     meanwhile = view.meanwhile
     for name in (TURNS, CALLS, FAILURES):
         part, change = view.of(name), view.change(name)
-        paths = None if part is None else paths_now(part.curve)
-        if part is None or change is None or paths is None:
+        if part is None or change is None:
             continue
         series, curve = part.series, part.curve
         start, now = part.start, part.now
@@ -79,12 +78,12 @@ def detect(view: View) -> Iterator[Finding]:
         severity: Severity = "concern" if meanwhile == "fell" else "note"
         if name == FAILURES:
             id_, facts = "agent.tool_failures", FailingTools(start, now, meanwhile)
-            p = min(change.rose, paths.above(start + MORE_FAILURES))
+            p = min(change.rose, p_above(curve, start + MORE_FAILURES))
             severity = "note" if meanwhile == "rose" else "concern"
         else:
             what: Literal["turns", "tool_calls"] = "turns" if name == TURNS else "tool_calls"
             id_, facts = f"agent.{what}", TurnsChange(what, start, now, meanwhile)
-            more, less = paths.above(WORTH_SAYING * start), paths.below(start / WORTH_SAYING)
+            more, less = p_above(curve, WORTH_SAYING * start), p_below(curve, start / WORTH_SAYING)
             p = max(min(change.rose, more), min(change.fell, less)) if start > 0 else 0.0
         if p >= SAID:
             span = Evidence(name, int(series.steps[0]), int(series.steps[-1]))

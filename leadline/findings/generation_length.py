@@ -13,7 +13,7 @@ from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
 from ..questions.changes import sudden_step
 from ..questions.direction import since_of
-from ..questions.level import KNOWN, SETTLED, paths_now, steps_seen
+from ..questions.level import KNOWN, SETTLED, p_above, p_below, steps_seen
 from ..reading.samples import evidence_of
 from ..reading.view import View
 from ..records import dataclass
@@ -69,10 +69,9 @@ def detect(view: View) -> tuple[Finding, ...]:
     if not ((latest > WORTH_SAYING * start) | (latest * WORTH_SAYING < start)).any():
         return ()
     curve = length.curve
-    paths = paths_now(curve)
-    if paths is None or start <= 0:
+    if not curve.decidable or start <= 0:
         return ()
-    p = max(paths.above(WORTH_SAYING * start), paths.below(start / WORTH_SAYING))
+    p = max(p_above(curve, WORTH_SAYING * start), p_below(curve, start / WORTH_SAYING))
     if p < SAID:
         return ()
     now, related = length.now, evidence_of(view.whole).relation

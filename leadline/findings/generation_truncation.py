@@ -7,7 +7,7 @@ from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Beside, Suspect
 from ..questions.changes import more_than
 from ..questions.direction import NEARLY_ALL, since_of
-from ..questions.level import SETTLED, paths_now
+from ..questions.level import SETTLED, p_above
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
 from ..text.numbers import truncated
@@ -54,8 +54,7 @@ class Truncation(Facts):
 def detect(view: View) -> tuple[Finding, ...]:
     """Report that more than half of those that used to end no longer do, or that most never did."""
     cut = view.of(truncated(view.run))
-    paths = None if cut is None else paths_now(cut.curve)
-    if cut is None or paths is None:
+    if cut is None or not cut.curve.decidable:
         return ()
     series, curve = cut.series, cut.curve
     values, steps = series.numbers, series.steps[series.finite]
@@ -64,12 +63,12 @@ def detect(view: View) -> tuple[Finding, ...]:
     start, now = cut.start, cut.now
     grown, growing = (start + share * (1.0 - start) for share in (1 / 2, 1 / 4))
     evidence = (Evidence(series.name, int(steps[0]), int(steps[-1])),)
-    if start < 1 and (p := paths.above(grown)) >= SAID:
+    if start < 1 and (p := p_above(curve, grown)) >= SAID:
         facts = Truncation(start, now)
         return (Finding("generation.truncation", round(p, 4), "concern", facts, since_of(curve), evidence),)
     nearly_all, most = (more_than(NEARLY_ALL, int((values > bar).sum()), len(values)) for bar in (NEARLY_ALL, 0.5))
     nearly = nearly_all >= SAID and start > NEARLY_ALL
-    if not nearly and (most < SAID or start <= 0.5 or paths.above(growing) > 0.5):
+    if not nearly and (most < SAID or start <= 0.5 or p_above(curve, growing) > 0.5):
         return ()
     reward = view.change(HEADLINE)
     rose = reward is not None and reward.rose >= SAID

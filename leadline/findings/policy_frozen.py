@@ -18,7 +18,7 @@ from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID, Meaning, Suspect, all_called
 from ..questions.changes import power_of_growth
 from ..questions.direction import p_climbed, p_sank
-from ..questions.level import KNOWN, p_beyond, p_within, steps_seen
+from ..questions.level import KNOWN, p_above, p_within, steps_seen
 from ..reading.kl import (
     FEW_DIFFER,
     denied,
@@ -195,7 +195,7 @@ def _p_pulled_back(view: View, kl: Trace | None) -> float:
     beta, tokens = _coefficient(view), tokens_of(view)
     if kl is None or not kl.curve.decidable or not beta or tokens is None:
         return 0.0
-    return p_beyond(kl.curve, (PULL * _unit(view) / beta) ** 2 / 2 / tokens)
+    return p_above(kl.curve, (PULL * _unit(view) / beta) ** 2 / 2 / tokens)
 
 
 def _unit(view: View) -> float:

@@ -13,7 +13,7 @@ from ..facts.finding import SAID, Beside, Suspect
 from ..questions.changes import growth_of, logarithm, may_have_multiplied
 from ..questions.direction import p_climbed, p_rising, p_sank, since_of
 from ..questions.fall import p_fallen, top_step
-from ..questions.level import levels_at, paths_now, steps_seen
+from ..questions.level import levels_at, steps_seen
 from ..reading.view import HEADLINE, View
 from ..reading.whole import Trace
 from ..records import dataclass
@@ -140,8 +140,7 @@ def _finding(curve: Curve, p: float, facts: GradientNorm, since: int | None, sev
 def _p_higher_than_at_the_top(reward: Trace | None, curve: Curve) -> float:
     """Return the probability that a metric stands higher now than when the reward was highest. What moved while the
     reward rose, and moved back since, did not move while it was lost."""
-    now = paths_now(curve)
-    if reward is None or now is None or not reward.curve.decidable:
+    if reward is None or not curve.decidable or not reward.curve.decidable:
         return 0.5
-    then = levels_at(curve, np.asarray([float(top_step(reward.curve, reward.series))]))[:, 0]
-    return float((now.drawn > then).mean())
+    then = levels_at(curve, np.asarray([float(top_step(reward.curve, reward.series)), curve.grid[curve.now]]))
+    return float((then[:, 1] > then[:, 0]).mean())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..curve.curve import Curve
 from ..facts import Finding
 from ..facts.finding import SAID
 from ..plan import Plan
@@ -16,7 +15,6 @@ from ..questions.level import left_its_start
 from ..reading.scores import Judged
 from ..reading.whole import Trace
 from ..records import dataclass
-from ..run import Series
 from .evidence import Weighed, weigh
 
 DRIFT = "kl.drift_without_benefit"
@@ -62,49 +60,33 @@ class Case:
     drift: Finding | None = None  # the policy moves on and its reward does not
 
     @property
-    def series(self) -> Series:
-        return self.score.series
-
-    @property
-    def curve(self) -> Curve:
-        return self.score.curve
-
-    @property
-    def forecast(self) -> Forecast:
-        return self.outlook.now
-
-    @property
     def enough(self) -> float:
         """Return how much higher a step has to stand to be the better one: by what is worth having and can be told."""
-        return max(self.forecast.worth, self.judged.grain)
-
-    @property
-    def p_fallen(self) -> float:
-        return self.outlook.p_fallen
+        return max(self.outlook.now.worth, self.judged.grain)
 
     @property
     def flat_for(self) -> float:
         """Return how long it has had nearly all of its gain, as a share of the plan: a gain is waited for from then on.
         It may creep up meanwhile, so this is not since when it is told to be flat (`rest_of`)."""
-        return self.plan.share_since(gained_by(self.curve))
+        return self.plan.share_since(gained_by(self.score.curve))
 
     @property
     def never_moved(self) -> bool:
-        return p_moved(self.curve) < 0.5 and not left_its_start(self.curve, self.series)
+        return p_moved(self.score.curve) < 0.5 and not left_its_start(self.score.curve, self.score.series)
 
     @property
     def score_tells(self) -> bool:
         """Tell whether the score itself shows that the policy broke, so that what speaks against its text adds
         nothing."""
-        return self.evidence.p_fell_with_the_text(self.p_fallen) > 0.5
+        return self.evidence.p_fell_with_the_text(self.outlook.p_fallen) > 0.5
 
     @property
     def p_gain(self) -> float:
         """Probability that a gain worth having is still to come. A held-out score of few points says little by itself,
         and what the training reward does is the best guess at the rest; unless it shows that it is flat."""
-        if self.training is None or self.forecast.room < 0.5:
+        if self.training is None or self.outlook.now.room < 0.5:
             return self.outlook.p_gain
-        share = POINTS / (POINTS + int(self.series.finite.sum())) * (1 - p_flat(self.curve))
+        share = POINTS / (POINTS + int(self.score.series.finite.sum())) * (1 - p_flat(self.score.curve))
         return _probability((1 - share) * _log_odds(self.outlook.p_gain) + share * _log_odds(self.training.p_gain))
 
     @property
@@ -121,7 +103,7 @@ class Case:
         A plateau, and nothing about the score; so it has to last as one has to."""
         if self.drift is None or self.drift.since_step is None:
             return 0.0
-        return self.drift.p * (1 - p_rising(self.curve)) * _believed(self.plan.share_since(self.drift.since_step))
+        return self.drift.p * (1 - p_rising(self.score.curve)) * _believed(self.plan.share_since(self.drift.since_step))
 
     @property
     def because(self) -> tuple[str, ...]:

@@ -51,10 +51,10 @@ def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price
     everywhere = ranked_everywhere(case)
     verdict = _verdict(case, everywhere, price)
     told = replace(_beginning(judged), best_checkpoint=best_checkpoint(case, everywhere))
-    last = silence(case.series)
+    last = silence(case.score.series)
     if verdict in ("continue", "undecided", "finished") and last:  # what it does now is not known: nothing is forecast
-        since = int(case.series.steps[-last])
-        reason = Reason("lost_numbers", points=last, since_step=since, key=case.series.key)
+        since = int(case.score.series.steps[-last])
+        reason = Reason("lost_numbers", points=last, since_step=since, key=case.score.series.key)
         return replace(told, reason=reason, next_look_step=_next_look(case) if case.plan.ended is None else None)
     reason, upside = _beside_training(case, _reason(case, verdict)), upside_of(case)
     if reason.kind == "fallen" and reason.unlikely:
@@ -152,7 +152,7 @@ def _nearly_through(case: Case) -> bool:
     """Tell whether it clearly rises and only the rest of the plan is too short for a gain worth having: whoever ends it
     then saves next to nothing."""
     left = 1 - case.plan.elapsed
-    return left < SPAN and case.p_no_gain <= 0.5 and p_rising(case.curve) > AGREED and case.forecast.room > 0.5
+    return left < SPAN and case.p_no_gain <= 0.5 and p_rising(case.score.curve) > AGREED and case.outlook.now.room > 0.5
 
 
 def _leans_to_stop(case: Case, reason: Reason) -> bool:
@@ -162,9 +162,9 @@ def _leans_to_stop(case: Case, reason: Reason) -> bool:
 
 def _reason(case: Case, verdict: Verdict) -> Reason:
     """Return the strongest reason: it is gamed, was lost, cannot be learned from, or what it did."""
-    evidence, curve, series = case.evidence, case.curve, case.series
+    evidence, curve, series = case.evidence, case.score.curve, case.score.series
     now, start = case.score.now, case.score.start
-    lost = case.p_fallen if series.name != HEADLINE else max(case.p_fallen, evidence.p_lost)
+    lost = case.outlook.p_fallen if series.name != HEADLINE else max(case.outlook.p_fallen, evidence.p_lost)
     fell = verdict == "roll_back" or (verdict != "continue" and lost > (0.5 if verdict == "finished" else DECLINES))
     told_by_the_score = verdict != "continue" and case.score_tells
     if evidence.p_gamed > 0.5 and not told_by_the_score:  # a score that fell shows what the policy is worth
@@ -211,7 +211,7 @@ def _steps_to_tell(case: Case) -> int:
     if case.plan.planned is None or case.p_pays >= STOP or case.p_no_gain > 0.5:
         return 0
     elapsed = case.plan.elapsed
-    tells = told_at(case.curve, case.series, case.forecast.worth, elapsed)
+    tells = told_at(case.score.curve, case.score.series, case.outlook.now.worth, elapsed)
     return math.ceil(max(tells - elapsed, 0.0) * case.plan.steps)
 
 
@@ -225,7 +225,7 @@ def _beside_training(case: Case, reason: Reason) -> Reason:
 
 def _by_last_rows(case: Case, everywhere: Ranking, reason: Reason) -> Reason:
     """Give a drop that the curve has not followed yet the numbers of the last rows: they are why it rolls back."""
-    fall = fall_in_last_rows(everywhere, case.series, case.enough)
+    fall = fall_in_last_rows(everywhere, case.score.series, case.enough)
     if fall.high - fall.now <= case.enough:
         return reason
     sure = fall.p > SAID
@@ -237,7 +237,7 @@ def _by_last_rows(case: Case, everywhere: Ranking, reason: Reason) -> Reason:
 def _is_at_its_ceiling(case: Case, now: float) -> bool:
     """Nothing is left above its best, and it has not come down since."""
     below = None if case.ceiling is None else case.ceiling - now
-    return below is not None and case.forecast.room < 0.5 and below <= EDGE * case.forecast.scale
+    return below is not None and case.outlook.now.room < 0.5 and below <= EDGE * case.outlook.now.scale
 
 
 def _horizon(run: Run, plan: Plan) -> Horizon:
@@ -266,14 +266,14 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
     """Return what one would have to see to say something else."""
     if case.plan.ended is not None or (verdict == "continue" and case.p_pays < GO_ON):  # the end decides
         return ()
-    if case.curve.constant:  # any other value would be news, and no height of it can be asked for
+    if case.score.curve.constant:  # any other value would be news, and no height of it can be asked for
         return ()
-    level = highest(case.curve, case.series) + case.forecast.worth
-    if case.ceiling is not None and (level > case.ceiling or case.forecast.room < 0.5):
+    level = highest(case.score.curve, case.score.series) + case.outlook.now.worth
+    if case.ceiling is not None and (level > case.ceiling or case.outlook.now.room < 0.5):
         return ()
     by = case.plan.end
     if next_look is not None:  # by then it may only be on its way
-        soon = on_its_way(case.curve, case.forecast, next_look)
+        soon = on_its_way(case.score.curve, case.outlook.now, next_look)
         if soon is not None and soon > case.score.now:
             level, by = min(soon, level), next_look
     evidence = case.evidence
@@ -281,14 +281,14 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
         if evidence.p_gamed > 0.5 and evidence.onset is not None:  # more of a reward that is hacked changes nothing
             samples = Condition("samples_hold_up", "continue", after_step=evidence.onset)
             return () if "signal.train_eval_gap" in evidence.ids_of("gamed") else (samples,)
-        return (Condition("rise", "continue", case.series.name, level, by),)
+        return (Condition("rise", "continue", case.score.series.name, level, by),)
     return (
-        Condition("rise", "continue", case.series.name, level, by),
-        Condition("no_rise", "stop", case.series.name, level, by),
+        Condition("rise", "continue", case.score.series.name, level, by),
+        Condition("no_rise", "stop", case.score.series.name, level, by),
     )
 
 
 def _expected_utility(case: Case, gain: float, price: float) -> float | None:
-    if case.forecast.scale == 0:
+    if case.outlook.now.scale == 0:
         return None
-    return gain / case.forecast.scale - price * (1 - case.plan.elapsed)
+    return gain / case.outlook.now.scale - price * (1 - case.plan.elapsed)

@@ -20,7 +20,7 @@ BELIEVED = 0.85  # probability: that the step is as good as the best by the trut
 
 def ranked_everywhere(case: Case) -> Ranking:
     """Rank logged steps spread over the run: where nothing is on disk, a place one could have kept."""
-    return _ranked(case, logged_steps(case.curve, case.series))
+    return _ranked(case, logged_steps(case.score.curve, case.score.series))
 
 
 def best_checkpoint(case: Case, everywhere: Ranking) -> BestCheckpoint:
@@ -50,8 +50,8 @@ def best_checkpoint(case: Case, everywhere: Ranking) -> BestCheckpoint:
 
 def _p_best(case: Case, ranking: Ranking) -> float:
     """Return how likely no other step is better by more than is worth having or can be told. It decides nothing."""
-    noise = float(np.median(case.curve.last.noise))
-    by = max(WORTH * case.forecast.scale, UNSEEN * noise, case.judged.grain)
+    noise = float(np.median(case.score.curve.last.noise))
+    by = max(WORTH * case.outlook.now.scale, UNSEEN * noise, case.judged.grain)
     return round(BELIEVED * ranking.p_none_better(by), 4)
 
 
@@ -64,11 +64,11 @@ def _on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
 
 def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
     return rank(
-        case.curve,
-        case.series,
+        case.score.curve,
+        case.score.series,
         steps,
-        scale=case.forecast.scale,
+        scale=case.outlook.now.scale,
         p_gamed=max(case.p_hidden, case.evidence.p_degraded),
         gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
-        slack=case.forecast.worth if case.p_drifts > 0.5 else 0.0,
+        slack=case.outlook.now.worth if case.p_drifts > 0.5 else 0.0,
     )

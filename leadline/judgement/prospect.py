@@ -42,25 +42,25 @@ def upside_of(case: Case) -> Upside:
     """Return what is still to gain."""
     gain = gains(case)
     low, high = map(gain.quantile, TENTHS)
-    worth = min(case.forecast.worth, _room(case))
-    bar = highest(case.curve, case.series) + worth
+    worth = min(case.outlook.now.worth, _room(case))
+    bar = highest(case.score.curve, case.score.series) + worth
     return Upside(gain.mean, low, high, worth, bar if case.ceiling is None else min(bar, case.ceiling))
 
 
 def risk_of(case: Case) -> Risk:
     """Return what may be lost. Where nothing is learned any more nothing is unlearned."""
     unpaid = ~_foresee(case)
-    change = case.forecast.change[unpaid]
+    change = case.outlook.now.change[unpaid]
     if not len(change):
         change = np.zeros(1)
     moves = (1 - case.p_gain) * (1 - case.p_no_signal)
-    worse = 1 - (1 - moves * float((change < -case.forecast.worth).mean())) * (1 - case.p_hidden)
+    worse = 1 - (1 - moves * float((change < -case.outlook.now.worth).mean())) * (1 - case.p_hidden)
     return Risk(round(worse, 4), moves * float(np.maximum(-change, 0.0).mean()))
 
 
 def gains(case: Case) -> Outcomes:
     """Return the gains that may come, by how likely they are."""
-    ahead, pays = case.forecast, case.p_pays
+    ahead, pays = case.outlook.now, case.p_pays
     foresee = _foresee(case)
     foreseen = min(ahead.rises, pays)
     small = np.maximum(ahead.gain[~foresee], 0.0)
@@ -84,4 +84,4 @@ def _room(case: Case) -> float:
 
 def _foresee(case: Case) -> NDArray[np.bool_]:
     """Return paths that gain what is worth having."""
-    return np.asarray(case.forecast.gain > case.forecast.worth)
+    return np.asarray(case.outlook.now.gain > case.outlook.now.worth)

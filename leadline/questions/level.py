@@ -54,25 +54,6 @@ def _missed(curve: Curve, steps: Values) -> Values:
     return missed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PathsNow:
-    """The level at the last point seen, one a path."""
-
-    drawn: Values
-
-    def above(self, bar: float) -> float:
-        """Probability that it stands above a bar."""
-        return float((self.drawn > bar).mean())
-
-    def below(self, bar: float) -> float:
-        return float((self.drawn < bar).mean())
-
-
-def paths_now(curve: Curve | None) -> PathsNow | None:
-    """Where a curve stands; None where there is none, or too few points to tell."""
-    return None if curve is None or not curve.decidable else PathsNow(curve.seen[:, -1])
-
-
 def last_before(flags: NDArray[np.bool_]) -> int:
     """The place before the stretch of True that reaches the end: where fewest are on the wrong side, the latest of
     equals. A stray one or two do not move the date; 0 where all are True."""
@@ -82,15 +63,20 @@ def last_before(flags: NDArray[np.bool_]) -> int:
     return max(first - 1, 0)
 
 
-def p_beyond(curve: Curve, level: float) -> float:
+def p_above(curve: Curve, bar: float) -> float:
     """The probability that it stands above a level now."""
-    return PathsNow(curve.seen[:, -1]).above(level)
+    return float((curve.seen[:, -1] > bar).mean())
+
+
+def p_below(curve: Curve, bar: float) -> float:
+    """The probability that it stands below a level now."""
+    return float((curve.seen[:, -1] < bar).mean())
 
 
 def p_within(curve: Curve, size: float) -> float:
     """The probability that it stands nearer to 0 than that now, on either side: an estimate may be negative where what
     it estimates cannot."""
-    return PathsNow(np.abs(curve.seen[:, -1])).below(size)
+    return float((np.abs(curve.seen[:, -1]) < size).mean())
 
 
 def start_of(curve: Curve, logged: Series) -> float:

@@ -87,9 +87,6 @@ def _zero(run: Run, values: Values) -> PolicyLoss | None:
     if zeros < NEARLY_ALL * len(values):
         return None
     numbers = LossNumbers(points=len(values), zeros=zeros)
-    gradient = run.get("grad_norm")
-    if gradient is not None and (gradient.values == 0).sum() >= NEARLY_ALL * gradient.points:
-        return _nothing("no_gradient", numbers)
     one_update = centred(run) and (run.config.updates_per_batch or 1) == 1
     return _nothing("one_update" if one_update else "zero_advantages", numbers)
 

@@ -24,10 +24,11 @@ import numpy as np
 
 from ..facts.finding import BEGUN, SAID, Move
 from ..records import dataclass
-from ..run import HEADLINE, Rollout, Run, Values
+from ..run import HEADLINE, Rollout, Run, Steps, Values
 from .numbers import Numbers, calm, level, logged_since, numbers, surprise, truncated
 from .relation import Begun, Relation, TextShift, pair, relation
-from .written import Step, Written, since, written
+from .sampler import Batch
+from .written import Written, since, written
 
 TOLD = 0.3  # of the responses, or of the surprise at first: from here on it is told and dated
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
@@ -69,7 +70,7 @@ class GamedEvidence:
         return None if self.relation is None else self.relation.change
 
 
-def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> GamedEvidence:
+def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> GamedEvidence:
     """Gather the evidence of a run as it stands, and of its samples by step. Everything is compared with what the run
     wrote at first, or from `baseline` on: other prompts get other responses, and a reader has found some right."""
     text = written(batches)
@@ -101,30 +102,21 @@ def _begun(run: Run, related: Relation | None, logged: Numbers) -> Begun | None:
     """Return when it began: with whatever moved first."""
     found = [] if related is None or not len(related.change.worse) else [related.change.begun]
     if logged.cut > TOLD:
-        found.append(_dated(_cut_off(run)))
+        cut = truncated(run)
+        found += [] if cut is None else [_dated(*cut.known)]
     if logged.unlike > TOLD:
-        found.append(_dated(_surprise(run)))
+        nats = surprise(run)
+        found += [] if nats is None else [_dated(*nats[:2])]
     return min(found, key=lambda begun: begun.step, default=None)
 
 
-def _dated(found: tuple[Values, Values] | None) -> Begun:
+def _dated(steps: Steps | Values, values: Values) -> Begun:
     """Return the last step at which a tenth of the way to now was behind it."""
-    assert found is not None
-    steps, values = found[0], calm(found[1])
+    values = calm(values)
     start, now = level(values, late=False), level(values, late=True)
     below = np.flatnonzero((values - start) / (now - start) <= BEGUN) if now != start else np.zeros(0, dtype=np.int64)
     step = int(steps[below[-1]] if len(below) else steps[0])
     return Begun(step, step, step)
-
-
-def _surprise(run: Run) -> tuple[Values, Values] | None:
-    found = surprise(run)
-    return None if found is None else found[:2]
-
-
-def _cut_off(run: Run) -> tuple[Values, Values] | None:
-    series = truncated(run)
-    return None if series is None else (series.steps[series.finite].astype(np.float64), series.numbers)
 
 
 def _fell(run: Run) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..records import dataclass, replace
 from ..run import Flags, Rollout, Steps, Values
 from .parting import own_words, parted
+from .sampler import Batch
 
 Ids = NDArray[np.int64]
 
@@ -21,20 +22,6 @@ LONGEST = 24  # characters: a longer "word" is cut here
 WORDY = 3.5  # words: a run whose mean answer and prompt together have fewer is read by characters
 BATCHES = 3  # two may coincide, a third makes a level
 TELLING = 12  # samples a batch: with fewer, neighbouring steps are read together
-
-
-class Step(Protocol):
-    """Samples of one step, as far as they are looked at (`text.sampler.Batch`)."""
-
-    @property
-    def step(self) -> int: ...
-    @property
-    def alone(self) -> tuple[Rollout, ...]: ...
-    @property
-    def groups(self) -> tuple[tuple[Rollout, ...], ...]: ...
-
-
-Wrote = TypeVar("Wrote", bound=Step)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +69,7 @@ class Written:
         return np.divide(total, count, out=means, where=count > 0)
 
 
-def written(steps: Sequence[Step]) -> Written | None:
+def written(steps: Sequence[Batch]) -> Written | None:
     """Return the samples of these steps; None where no text was kept."""
     together = joined([step for step in steps if step.alone])
     batches = [(some[-1].step, [sample for step in some for sample in step.alone]) for some in together]
@@ -152,9 +139,9 @@ def _only(tokens: Tokens, kept: Flags) -> Tokens:
     return Tokens(tokens.ids[inside], number[tokens.owner[inside]], tokens.count[kept])
 
 
-def joined(steps: Sequence[Wrote]) -> list[list[Wrote]]:
+def joined(steps: Sequence[Batch]) -> list[list[Batch]]:
     """Return neighbours together until they hold enough samples; what is left over at the end goes to the last."""
-    done: list[list[Wrote]] = []
+    done: list[list[Batch]] = []
     for step in steps:
         if not done or _samples(done[-1]) >= TELLING:
             done.append([])
@@ -165,7 +152,7 @@ def joined(steps: Sequence[Wrote]) -> list[list[Wrote]]:
     return done
 
 
-def _samples(steps: Sequence[Step]) -> int:
+def _samples(steps: Sequence[Batch]) -> int:
     return sum(len(step.alone) for step in steps)
 
 
