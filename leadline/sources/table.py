@@ -28,7 +28,7 @@ REWARDS = re.compile(r"reward|score|return", re.IGNORECASE)  # lists of these ar
 # What a column is called that says which of several runs a row is of.
 OF_RUNS = {
     "run", "run_id", "run_name", "experiment", "experiment_name", "exp", "exp_name", "method", "algorithm", "algo",
-    "variant", "condition", "arm", "trial", "seed",
+    "variant", "condition", "arm", "trial", "seed", "model", "model_name",
 }  # fmt: skip
 
 
@@ -298,11 +298,12 @@ class Table:
         steps = self.row_steps
         return {key: steps[np.array(rows, dtype=np.int64)] for key, rows in self._words.items()}
 
-    def run_of_rows(self) -> list[str]:
+    def run_of_rows(self, *, words_only: bool = False) -> list[str]:
         """Return what each row says of which run it is, "grpo,seed=3"; none if not every row says something, or all
-        say the same."""
+        say the same. `words_only`: numbers do not count, as a seed may be that of an episode."""
         said: list[list[str]] = []
-        columns = self.columns() if any(words(key) in OF_RUNS for key in self.keys()) else {}
+        numbered = not words_only and any(words(key) in OF_RUNS for key in self.keys())
+        columns = self.columns() if numbered else {}
         for key in sorted({*self._names, *columns}):
             if (names := self._names.get(key)) is not None:
                 each = [names.get(row, "") for row in range(len(self))]
