@@ -114,14 +114,15 @@ def _one_run(log: Log, kept: Mask, name: str) -> Log:
 def _is_about_runs(log: Log) -> bool:
     """Return whether nearly every row is of a run of another name, and no step goes on from row to row."""
     names = log.table.run_of_rows(words_only=True)
-    going_on = not log.counts_rows and len(np.unique(log.table.row_steps)) > len(names) / 2
-    return 0 < len(names) < 2 * len({*names}) and not going_on
+    if not names or len(names) >= 2 * len({*names}):
+        return False
+    return log.counts_rows or len(np.unique(log.table.row_steps)) <= len(names) / 2
 
 
 def _named_runs(table: Table) -> dict[str, Mask]:
     """Return the rows of each run that a column names, if that explains why steps come again; else none."""
-    steps, names = table.row_steps, table.run_of_rows()
-    if not names or len(np.unique(steps)) > MOSTLY * len(steps):
+    names = table.run_of_rows()
+    if not names or len(np.unique(steps := table.row_steps)) > MOSTLY * len(names):
         return {}
     which, codes, counts = np.unique(names, return_inverse=True, return_counts=True)
     pairs = len({*zip(codes.tolist(), steps.tolist(), strict=True)})
