@@ -28,6 +28,7 @@ EXACT = 1e-6  # of a last digit
 KEYS = 40
 TOO_MANY = 4  # keys that differ, for logs of different folders to be one run
 SCHEDULED = {"lr", "learning", "epoch", "coef", "beta", "temperature"}  # words of what every run of a kind shares
+OVERLAP = 4  # of the steps of a log, one part that another folder's may train again: what came since the last state
 AT_THE_SEAM = 20  # values before and after a resume that are held against each other
 
 
@@ -243,14 +244,14 @@ def goes_on(mine: Keyed, theirs: Keyed) -> bool:
 
 def resume_fits(mine: Keyed, theirs: Keyed, *, near: bool) -> bool:
     """Return whether the later one also goes on at the level at which the earlier one was, in most of what both log.
-    From another folder, it has to begin in the later half of the other, lead beyond it, and log the same."""
+    From another folder, it has to begin near the end of the other, lead beyond it, and log the same."""
     if not goes_on(mine, theirs):
         return False
     early, late = in_order(mine, theirs)
     shared = early.columns.keys() & late.columns.keys()
     if not near and (
         late.last <= early.last
-        or 2 * late.first < early.first + early.last
+        or OVERLAP * (early.last - late.first) > early.last - early.first
         or 2 * len(shared) < max(len(early.columns), len(late.columns))
     ):
         return False

@@ -337,7 +337,7 @@ def _candidates_for_reward(
     asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
     if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
         return asked
-    moving = [key for key, column in columns.items() if len(column.values) > 1 and np.ptp(column.values) != 0]
+    moving = [key for key, column in columns.items() if np.any(column.values != column.values[:1])]
     open_ones = [key for key in moving if key not in meanings and not cannot_be_reward(key)]
     unknown = sorted(open_ones, key=lambda key: (-len(columns[key].steps), key))
     return tuple(unknown[:MOST_ASKED])

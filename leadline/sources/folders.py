@@ -26,7 +26,18 @@ from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
 from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, step_in
-from .roles import Carrier, Role, is_index, is_only_evaluated, is_rl, is_sampled, own_folders, recognised, sort_files
+from .roles import (
+    Carrier,
+    Role,
+    is_coarse_print,
+    is_index,
+    is_only_evaluated,
+    is_rl,
+    is_sampled,
+    own_folders,
+    recognised,
+    sort_files,
+)
 from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
@@ -468,6 +479,11 @@ def _found(
         groups = [held for held in groups if held.carriers[0] not in index]
         if index:
             notes.append(f"Skipped (an index of runs, not a log): {_some(index)}")
+        firsts = [held.carriers[0] for held in groups]
+        prints = [held for held in groups if all(is_coarse_print(one, firsts) for one in held.carriers)]
+        if prints:
+            groups = [held for held in groups if held not in prints]
+            notes.append(f"Skipped (a coarser copy of the log beside it): {_some([one.carriers[0] for one in prints])}")
         apart = [held for held in groups if all(map(is_only_evaluated, held.carriers))]
         if 0 < len(apart) < len(groups):  # of which run is not known, but they are no training
             groups = [held for held in groups if held not in apart]

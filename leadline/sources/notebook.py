@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from . import console, delimited
@@ -15,6 +16,7 @@ from .table import Table
 ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL | re.IGNORECASE)
 CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL | re.IGNORECASE)
 TAG = re.compile(r"<[^>]+>")
+ENOUGH = 5  # rows of a table that may be a run of its own
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -45,7 +47,10 @@ class Notebook:
             else:
                 printed.feed(text.encode("utf-8", errors="replace") + b"\n")
         found.append(printed.log())
-        return max(found, key=lambda log: log.table.size)
+        best = max(found, key=lambda log: log.table.size)
+        others = sum(len(log.table) >= ENOUGH for log in found if log is not best)
+        said = (f"{others} other table{'s' * (others > 1)} of numbers in the notebook not read",)
+        return replace(best, notes=(*best.notes, *said * bool(others)))
 
 
 def _outputs(value: object) -> Iterator[tuple[str, str]]:

@@ -263,7 +263,7 @@ def of_training(carrier: Carrier) -> bool:
     one row an episode, beside what the training wrote."""
     keys = carrier.log.table.keys()
     told = any(REWARD.search(key) and not HELD_OUT.search(key) for key in keys)
-    return told and carrier.log.dialect != "sb3-monitor"
+    return told and carrier.log.not_rl is None and carrier.log.dialect != "sb3-monitor"
 
 
 def of_evaluations(carrier: Carrier, mine: Keyed, lead: Carrier, theirs: Keyed) -> str | None:
@@ -293,6 +293,14 @@ def is_only_evaluated(carrier: Carrier) -> bool:
     """Return whether a log is of evaluations by its place alone: in a folder that is called so and nothing else, or in
     a file that is, without a step."""
     return tokens(carrier.path.parent.name) == ("eval",) or (carrier.log.counts_rows and is_held_out(carrier.path))
+
+
+def is_coarse_print(carrier: Carrier, others: Sequence[Carrier]) -> bool:
+    """Return whether a console is a coarser view of the one run that is logged beside it, such as a line per epoch: its
+    rows are few of that run's, and on no clock that could be compared."""
+    logged = [other for other in others if other.home == carrier.home and other.source != carrier.source]
+    few = COARSER * len({*carrier.log.table.row_steps.tolist()})
+    return carrier.source == "console" and len(logged) == 1 and few <= len(logged[0].log.table)
 
 
 def belongs(carrier: Carrier, leads: Sequence[Carrier]) -> Carrier | None:

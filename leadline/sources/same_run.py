@@ -18,6 +18,7 @@ from .agreement import Agreement, Keyed, agreement, goes_on, in_order, on_other_
 from .paths import may_hold_settings
 from .roles import Carrier
 from .settings import config_from, read
+from .source import Log
 
 Joining = Literal["by evidence", "join", "separate"]  # how logs become runs: the latter two where the user says so
 
@@ -264,13 +265,18 @@ def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
     if len(carriers) < 2:
         return list(carriers)
     most = max(len(carrier.log.table) for carrier in carriers)
-    ranked = sorted(carriers, key=lambda one: (len(one.log.table) < NEARLY * most, one.log.trust != "exact"))
+    ranked = sorted(carriers, key=lambda one: (len(one.log.table) < NEARLY * most, *_worth(one.log)))
     numbers = [Keyed(carrier.log) for carrier in ranked]
     kept: list[int] = []
     for place, mine in enumerate(numbers):
         if not any(on_other_clocks(numbers[other], mine) for other in kept):
             kept.append(place)
     return [carrier for carrier in carriers if any(ranked[place] is carrier for place in kept)]
+
+
+def _worth(log: Log) -> tuple[bool, bool, int]:
+    """Return how much a copy is worth: one that names its steps, exact numbers, and more series come first."""
+    return log.counts_rows, log.trust != "exact", -len(log.table.keys())
 
 
 def attempts(carriers: Sequence[Carrier]) -> list[Event]:

@@ -11,6 +11,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any
 
@@ -28,7 +29,7 @@ REWARDS = re.compile(r"reward|score|return", re.IGNORECASE)  # lists of these ar
 # What a column is called that says which of several runs a row is of.
 OF_RUNS = {
     "run", "run_id", "run_name", "experiment", "experiment_name", "exp", "exp_name", "method", "algorithm", "algo",
-    "variant", "condition", "arm", "trial", "seed",
+    "variant", "condition", "arm", "trial", "seed", "model", "model_name",
 }  # fmt: skip
 
 
@@ -161,7 +162,7 @@ class Table:
                 number = mean_of(value) if REWARDS.search(key) else None
             if number is None:
                 self._words.setdefault(key, array("q")).append(len(self._row_steps))
-                if isinstance(value, str) and len(value) <= LONGEST_NAME and words(key) in OF_RUNS:
+                if isinstance(value, str) and len(value) <= LONGEST_NAME and _tells_runs(key):
                     self._names.setdefault(key, {})[len(self._row_steps)] = value
             else:
                 numbers[key] = None if value is None else number
@@ -298,15 +299,16 @@ class Table:
         steps = self.row_steps
         return {key: steps[np.array(rows, dtype=np.int64)] for key, rows in self._words.items()}
 
-    def run_of_rows(self) -> list[str]:
+    def run_of_rows(self, *, words_only: bool = False) -> list[str]:
         """Return what each row says of which run it is, "grpo,seed=3"; none if not every row says something, or all
-        say the same."""
+        say the same. `words_only`: numbers do not count, as a seed may be that of an episode."""
         said: list[list[str]] = []
-        columns = self.columns() if any(words(key) in OF_RUNS for key in self.keys()) else {}
+        numbered = not words_only and any(map(_tells_runs, self.keys()))
+        columns = self.columns() if numbered else {}
         for key in sorted({*self._names, *columns}):
             if (names := self._names.get(key)) is not None:
                 each = [names.get(row, "") for row in range(len(self))]
-            elif words(key) in OF_RUNS and len(columns[key].values) == len(self) and columns[key].rows is not None:
+            elif _tells_runs(key) and len(columns[key].values) == len(self) and columns[key].rows is not None:
                 each = [f"{key}={value:g}" for value in columns[key].values.tolist()]
             else:
                 continue
@@ -340,6 +342,11 @@ class Table:
                 width = len(block.keys)
                 return dict(zip(block.keys, block.values[place * width : (place + 1) * width], strict=True))
         return {}
+
+
+@lru_cache(maxsize=1024)
+def _tells_runs(key: str) -> bool:
+    return words(key) in OF_RUNS
 
 
 def _numbers(rows: Sequence[Mapping[str, object]], width: int) -> Values | None:

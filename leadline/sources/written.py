@@ -7,7 +7,6 @@ rows before it, so that a log reads the same however far it has come.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -86,10 +85,9 @@ def runs_in(log: Log) -> list[Log]:
     itself."""
     if log.table.has_columns or log.run_id is not None:
         return [log]
-    names = log.table.run_of_rows()
-    if log.counts_rows and len(names) < 2 * len({*names}):
+    if _is_about_runs(log):
         return [replace(log, not_rl="a table with one row per run")]
-    if named := _named_runs(log.table, names):
+    if named := _named_runs(log.table):
         return [_one_run(log, kept, name) for name, kept in named.items()]
     log = over_passes(log)
     table = log.table
@@ -113,10 +111,18 @@ def _one_run(log: Log, kept: Mask, name: str) -> Log:
     return replace(log, table=log.table.only(kept), label=name, run_id=name, unreadable=())
 
 
-def _named_runs(table: Table, names: Sequence[str]) -> dict[str, Mask]:
+def _is_about_runs(log: Log) -> bool:
+    """Return whether nearly every row is of a run of another name, and no step goes on from row to row."""
+    names = log.table.run_of_rows(words_only=True)
+    if not names or len(names) >= 2 * len({*names}):
+        return False
+    return log.counts_rows or len(np.unique(log.table.row_steps)) <= len(names) / 2
+
+
+def _named_runs(table: Table) -> dict[str, Mask]:
     """Return the rows of each run that a column names, if that explains why steps come again; else none."""
-    steps = table.row_steps
-    if not names or len(np.unique(steps)) > MOSTLY * len(steps):
+    names = table.run_of_rows()
+    if not names or len(np.unique(steps := table.row_steps)) > MOSTLY * len(names):
         return {}
     which, codes, counts = np.unique(names, return_inverse=True, return_counts=True)
     pairs = len({*zip(codes.tolist(), steps.tolist(), strict=True)})

@@ -158,3 +158,10 @@ def test_a_supervised_training_before_the_rl_is_left_out() -> None:
     parser = console.parser()
     parser.feed((supervised + summary + "".join(map(row, range(1, 7)))).encode())
     assert parser.log().table.row_steps.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_bar_that_begins_before_the_first_row_takes_over_from_one_that_broke_off() -> None:
+    printed = "  0%|          | 0/192 [00:00<?, ?it/s]\n  0%|          | 0/768 [00:00<?, ?it/s]\n"
+    for step in range(1, 13):
+        printed += f"  {step}%|          | {step}/768 [00:10<00:10, 1.0it/s]\n" + (row(step + 1) if step % 2 else "")
+    assert steps_of(printed)[-1] in (11, 12)

@@ -18,3 +18,16 @@ def test_a_notebook_whose_cells_come_late_is_read(tmp_path: Path) -> None:
     reward = open_run(file).get("reward/mean")
     assert reward is not None
     assert reward.points == 8
+
+
+def test_other_tables_of_a_notebook_are_named(tmp_path: Path) -> None:
+    def table(steps: range) -> dict[str, object]:
+        cells = "".join(f"<tr><td>{step}</td><td>{step / 10}</td></tr>" for step in steps)
+        shown = f"<table><tr><th>Step</th><th>reward</th></tr>{cells}</table>"
+        return {"cell_type": "code", "outputs": [{"output_type": "display_data", "data": {"text/html": shown}}]}
+
+    file = tmp_path / "sweep.ipynb"
+    file.write_text(json.dumps({"cells": [table(range(1, 9)), table(range(1, 21)), table(range(1, 7))], "nbformat": 4}))
+    run = open_run(file)
+    assert run.last_step == 20
+    assert any(note.startswith("2 other tables") for note in run.notes)

@@ -11,7 +11,7 @@ import pytest
 
 from leadline.errors import NotAnRLRun, NothingReadable
 from leadline.run import Run, Series
-from leadline.sources import open_run, open_runs
+from leadline.sources import find_runs, open_run, open_runs
 
 ROWS = range(1, 31)
 REWARDS = [round(-5.0 + 0.4 * row + (row * 7 % 5), 3) for row in ROWS]
@@ -291,3 +291,43 @@ def test_turns_of_both_sides_are_read_as_a_chat(tmp_path: Path) -> None:
     (tmp_path / "trajectories.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     sample = open_run(tmp_path).rollouts.at(3)[0]
     assert (sample.prompt, sample.output, sample.score) == ("What is 2+2?", "It is 4.", 3 / 40)
+
+
+def lines_of(rows: list[dict[str, float]]) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+@pytest.mark.parametrize(("begins", "runs"), [(201, 2), (361, 1)], ids=["half of it", "since the last state"])
+def test_a_log_that_trains_half_of_another_again_does_not_continue_it(tmp_path: Path, begins: int, runs: int) -> None:
+    for name, steps in (("a", range(1, 401)), ("b", range(begins, 501))):
+        (tmp_path / name).mkdir()
+        rows = [{"step": float(n), "reward": 0.5 + (n * 7 % (11 if name == "a" else 13)) / 40} for n in steps]
+        (tmp_path / name / "m.jsonl").write_text(lines_of(rows))
+    assert len(find_runs(tmp_path).runs) == runs
+
+
+def test_a_line_per_epoch_beside_a_log_of_steps_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(lines_of([{"step": n, "reward_mean": n % 7 / 9} for n in range(1, 51)]))
+    printed = (
+        f"INFO - Epoch {n} complete:\nINFO -   Avg Reward: 0.{n}000\nINFO -   Avg KL: 0.01\n" for n in range(1, 6)
+    )
+    (tmp_path / "train.log").write_text("".join(printed))
+    found = find_runs(tmp_path)
+    assert len(found.runs) == 1
+    assert any("coarser" in note for note in found.left_out)
+
+
+def test_of_two_copies_the_one_that_names_its_steps_leads(tmp_path: Path) -> None:
+    rewards = [round(0.1 + 0.013 * (n * 7 % 31), 3) for n in range(80)]
+    (tmp_path / "extracted.txt").write_text("".join(f"'reward': '{reward}', 'loss': 0.1\n" for reward in rewards))
+    rows = [{"step": 5 * n + 5, "reward": reward, "loss": 0.1, "kl": 0.01} for n, reward in enumerate(rewards)]
+    (tmp_path / "raw.log").write_text("".join(f"{row}\n" for row in rows))
+    assert reward_of(open_run(tmp_path)).steps.tolist() == [*range(5, 401, 5)]
+
+
+def test_a_table_about_runs_does_not_tie_them_together(tmp_path: Path) -> None:
+    for name in ("PPO_1", "PPO_2"):
+        rows = "".join(f"177{name[-1]}0{n:04},{2048 * n},{REWARDS[n - int(name[-1])]}\n" for n in ROWS)
+        (tmp_path / f"{name}.csv").write_text(f"Wall time,Step,Value\n{rows}")
+    (tmp_path / "results.csv").write_text("model,timesteps,avg_reward\nbaseline,60000,0.15\nshaped,60000,0.31\n")
+    assert {run.name for run in find_runs(tmp_path).runs} >= {"PPO_1.csv", "PPO_2.csv"}

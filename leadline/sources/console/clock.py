@@ -49,7 +49,7 @@ class BarClock:
             return False
         count, total_steps = int(bar[1]), int(bar[2])
         other = total_steps not in (self.total, self._deaf_to) and not self._deaf
-        if other and total_steps > 1 and count < total_steps and self._is_free:
+        if other and total_steps > 1 and count < total_steps and (self._is_free or (count == 0 and not self._waits)):
             self.total, self._bar = total_steps, None
         if total_steps == self.total and not self._deaf and not (self._bar is None and count == total_steps):
             self._stands_at(count)
@@ -58,8 +58,12 @@ class BarClock:
     @property
     def _is_free(self) -> bool:
         """Whether a bar of another length may be the one to follow: there is none, or it is full and had no row."""
-        waiting = self._trained or self._again or self._announced
-        return self.total is None or (not waiting and self._bar is not None and self._bar >= self.total)
+        return self.total is None or (not self._waits and self._bar is not None and self._bar >= self.total)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether the bar is known to be that of the training: a row came, or is to come, or words told its length."""
+        return self._trained or bool(self._again) or self._announced
 
     def _stands_at(self, count: int) -> None:
         stood, self._bar = self._bar, count

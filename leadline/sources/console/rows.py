@@ -67,6 +67,8 @@ class Rows:
         """Return the step of a row that names none. A row of training after a summary is of another training; if rows
         are counted, one that shares no key with those of the last step goes on with it."""
         training = of_training(values)
+        if self._after is not None and self._keys.isdisjoint(values):
+            training = False  # what is printed when all is done, about the model that came of it
         if training and self._after is not None:
             self._after.counted |= self.clock.counted
             self.clock, self._after, self._keys = self._after, None, set()
