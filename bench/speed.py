@@ -7,18 +7,25 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
+import contextlib
 import json
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
 import numpy as np
-from simulate import autoregressive, clock
+from fleet_page import served
+from live_watch import cost
+from numpy.typing import NDArray
+from sources_speed import write_console
 from tables import Table
 
 from leadline.curve.fit import fit_curve
@@ -32,6 +39,17 @@ from leadline.run import Series
 ROOT = Path(__file__).resolve().parent.parent
 POINTS = (1_000, 10_000, 1_000_000)
 FIRST_LOOK = "import sys; from leadline.pipeline import read; read(sys.argv[1], charts='main')"
+
+
+def clock(n: int) -> NDArray[np.float64]:
+    """Return times of points that are equally spaced, the last of them 1."""
+    return np.arange(1, n + 1) / n
+
+
+def autoregressive(n: int, phi: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return AR(1) noise of variance 1."""
+    shocks = np.sqrt(1 - phi**2) * rng.standard_normal(n)
+    return np.array(list(accumulate(shocks.tolist(), lambda last, shock: phi * last + shock)))
 
 
 def make_series(n: int, index: int) -> Series:
@@ -100,22 +118,6 @@ def write_run(folder: Path, steps: int = 1_000) -> Path:
     return path
 
 
-def process_costs(rounds: int) -> tuple[float, float]:
-    """Median CPU seconds of `leadline read` as a whole process, and of Python importing numpy and scipy.linalg."""
-    python = [sys.executable]
-    environment = _environment()
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_run(Path(folder))
-        commands = ([*python, "-m", "leadline", "read", str(path)], [*python, "-c", "import numpy, scipy.linalg"])
-        times: tuple[list[float], list[float]] = ([], [])
-        for k in range(rounds + 1):
-            for some, command in zip(times, commands, strict=True):
-                spent = _cpu_and_memory(command, environment)[0]
-                if k:  # the first round only fills the disk cache
-                    some.append(spent)
-    return float(np.median(times[0])), float(np.median(times[1]))
-
-
 def reading_costs(rounds: int) -> list[list[str]]:
     """What reading a bundled run costs: CPU of whole processes against that of `import numpy`, and of a warm look."""
     environment = _environment()
@@ -146,7 +148,8 @@ def reading_costs(rounds: int) -> list[list[str]]:
     rows.append(["its memory", f"{memory:.0f} MB", "", "<= 110 MB"])
     rows.append(["first look in process, CPU", _ms(first), f"{first / anchor:.1f}x import numpy", "<= 200 ms"])
     rows.append(["a warm look in process, CPU", _ms(warm), f"{warm / anchor:.1f}x import numpy", "<= 70 ms"])
-    return rows + million_costs(anchor) + scan_costs(anchor)
+    rows += million_costs(anchor) + console_costs(anchor)
+    return rows + scan_costs(anchor) + backtest_costs(anchor) + sidecar_costs(anchor)
 
 
 def million_costs(anchor: float, rows: int = 1_000_000) -> list[list[str]]:
@@ -170,18 +173,111 @@ def million_costs(anchor: float, rows: int = 1_000_000) -> list[list[str]]:
     return told
 
 
-def scan_costs(anchor: float, runs: int = 24) -> list[list[str]]:
-    """CPU of the first `leadline scan` of a folder of runs, workers included, and runs per CPU second."""
+def scan_costs(anchor: float, runs: int = 40) -> list[list[str]]:
+    """CPU of the first `leadline scan` of a folder of runs, workers included, and runs per CPU second; then reports of
+    these runs, opened at the page."""
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(runs):
-            home = Path(folder) / "runs" / f"run{number}"
-            home.mkdir(parents=True)
-            write_run(home, 200 + number)
-        environment = {**_environment(), "XDG_STATE_HOME": folder}
-        command = [sys.executable, "-m", "leadline", "scan", str(Path(folder) / "runs")]
+        write_runs(Path(folder) / "runs", runs)
+        environment, store = {**_environment(), "XDG_STATE_HOME": folder}, Path(folder) / "shelf.db"
+        command = [sys.executable, "-m", "leadline", "scan", str(Path(folder) / "runs"), "--store", str(store)]
         cpu, _ = _cpu_and_memory(command, environment)
-    each = f"{cpu / anchor / runs:.1f}x import numpy a run"
-    return [[f"leadline scan, {runs} runs of 200 steps, {runs / cpu:.1f} a CPU s", _ms(cpu), each, ">= 12 a CPU s"]]
+        each = f"{cpu / anchor / runs:.1f}x import numpy a run"
+        scanned = [
+            f"leadline scan, {runs} runs of 200 steps, {runs / cpu:.1f} a CPU s",
+            _ms(cpu),
+            each,
+            ">= 12 a CPU s",
+        ]
+        return [scanned, *report_costs(store, anchor)]
+
+
+def report_costs(store: Path, anchor: float) -> list[list[str]]:
+    """Reports opened at the page: the first, some one by one, and sixteen at once; CPU of the server a report."""
+    told = []
+    with served(store) as (address, server):
+        with urllib.request.urlopen(f"{address}api/rows?size=40") as answer:
+            keys = [row["key"] for row in json.load(answer)["rows"]]
+
+        def opened(key: str) -> float:
+            begun = time.perf_counter()
+            urllib.request.urlopen(f"{address}run/{key}/report", timeout=120).read()
+            return time.perf_counter() - begun
+
+        for name, some, at_once, wanted in (
+            ("the very first report", keys[:1], 1, ""),
+            ("a report, warm", keys[1:16], 1, "<= .5 s"),
+            ("16 reports at once", keys[16:32], 16, "<= 400 MB"),
+        ):
+            before, _ = cost(server.pid)
+            with ThreadPoolExecutor(at_once) as pool:
+                walls = list(pool.map(opened, some))
+            cpu, memory = (cost(server.pid)[0] - before) / len(some), cost(server.pid)[1]
+            what = f"page: {name}, {np.median(walls):.2f} s of wall time, then {memory:.0f} MB; CPU a report"
+            told.append([what, _ms(cpu), f"{cpu / anchor:.1f}x import numpy", wanted])
+    return told
+
+
+def backtest_costs(anchor: float, runs: int = 29) -> list[list[str]]:
+    """CPU of `leadline backtest`, ten checks a run, workers included."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = write_runs(Path(folder) / "runs", runs)
+        cpu, _ = _cpu_and_memory([sys.executable, "-m", "leadline", "backtest", *map(str, places)], _environment())
+    ratio = f"{cpu / runs / anchor:.1f}x import numpy"
+    return [[f"leadline backtest, {runs} runs of 200 steps, CPU a run", _ms(cpu / runs), ratio, "<= 1.5 s"]]
+
+
+def console_costs(anchor: float, size: int = 300 << 20) -> list[list[str]]:
+    """CPU and memory of `leadline read` of a console that holds a line of metrics in 64 KB."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "train.log"
+        write_console(path, size, 64_000)
+        cpu, memory = _cpu_and_memory([sys.executable, "-m", "leadline", "read", str(path)], _environment())
+    what = f"leadline read, a console of {size >> 20} MB, CPU, {memory:.0f} MB"
+    return [[what, _ms(cpu), f"{cpu / anchor:.0f}x import numpy", "<= 3.6 s, 138 MB"]]
+
+
+TRAINING = """
+import sys, time
+import leadline
+run = leadline.attach("bench", sys.argv[1])
+began = time.monotonic()
+for step in range(1, int(sys.argv[2]) + 1):
+    level = 1 - 1 / (1 + step / 200)
+    numbers = {f"rewards/function_{place}/mean": level * (1 + (7 * step + place) % 11 / 50) for place in range(24)}
+    run.log(step, {"reward": level + (13 * step % 17) / 100, "kl": step / 1e4, "loss": (5 * step % 7) / 1e3, **numbers})
+    time.sleep(max(0.0, began + step * 0.04 - time.monotonic()))
+"""
+
+
+def sidecar_costs(anchor: float, steps: int = 1_500) -> list[list[str]]:
+    """CPU of the sidecar that looks at a training of 40 ms steps, its start included, as a share of a core."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", TRAINING, folder, str(steps)]
+        begun = time.monotonic()
+        training = subprocess.Popen(command, env={**_environment(), "XDG_STATE_HOME": folder})
+        spent: dict[int, float] = {}
+        while training.poll() is None:
+            time.sleep(0.5)
+            for place in Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):  # it has ended
+                    words = place.read_bytes()
+                    if b"leadline.inside.sidecar" in words and folder.encode() in words:
+                        spent[int(place.parent.name)] = cost(int(place.parent.name))[0]
+        lasted, cpu = time.monotonic() - begun, sum(spent.values())
+        if training.returncode or not spent:
+            raise RuntimeError(f"the training ended with {training.returncode}, {len(spent)} sidecars were seen")
+        time.sleep(2)  # the sidecar sees that the run is over before its folder goes
+    what = f"sidecar beside {steps:,} steps of 40 ms, {cpu / lasted:.1%} of a core, CPU"
+    return [[what, _ms(cpu), f"{cpu / anchor:.0f}x import numpy in {lasted:.0f} s", "<= 5% of a core"]]
+
+
+def write_runs(home: Path, runs: int) -> list[Path]:
+    """Return the folders of so many runs of some 200 steps."""
+    places = [home / f"run{number}" for number in range(runs)]
+    for number, place in enumerate(places):
+        place.mkdir(parents=True)
+        write_run(place, 200 + number)
+    return places
 
 
 def _environment() -> dict[str, str]:
@@ -246,7 +342,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     reading = reading_costs(rounds)
     looks = look_costs(rounds)
     one, many = series_costs(rounds)
-    command, imports = process_costs(rounds)
     helped, clicked = help_costs(rounds)
     reads, pages, size = page_costs(rounds)
     rows = reading
@@ -256,7 +351,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows += [
         ["12 series on one clock", _ms(many), f"{many / one:.2f}x one series ({_ms(one)})", "<= 2.5x"],
         ["leadline --help", _ms(helped), f"{helped / clicked:.2f}x import click ({_ms(clicked)})", "<= 3x"],
-        ["leadline read, 1,000 steps", _ms(command), f"{command / imports:.2f}x imports ({_ms(imports)})", "<= 5x"],
         [
             f"HTML, 2,000 steps, {size / 1e6:.1f} MB",
             _ms(pages),

@@ -71,7 +71,7 @@ class Stream:
 def _normal_quantiles() -> Floats:
     """Return the middles of equally likely stretches of the normal distribution."""
     count = 2**NORMAL_BITS
-    upper = _quantiles((np.arange(count // 2, count) + 0.5) / count)
+    upper = normal_quantiles((np.arange(count // 2, count) + 0.5) / count)
     return np.concatenate([-upper[::-1], upper])
 
 
@@ -92,16 +92,19 @@ TAIL = (
 )  # fmt: skip
 
 
-def _quantiles(shares: Floats) -> Floats:
-    """Return the normal deviates above which the rest lies, for shares from 1/2 up to 1 - 1e-11.
+def normal_quantiles(shares: Floats) -> Floats:
+    """Return the normal deviates below which these shares lie, for shares from 1e-11 to 1 - 1e-11, as
+    `statistics.NormalDist` does, whose import takes longer.
 
     Only the logarithm is not exact by IEEE 754; it is taken by Python, as numpy's changes with the processor.
     """
-    above = shares - 0.5
-    near = above <= 0.425
-    square = 0.180625 - above[near] * above[near]
-    root = np.sqrt([-math.log(1.0 - share) for share in shares[~near].tolist()]) - 1.6
-    return np.concatenate([_ratio(*MIDDLE, square, above[near]), _ratio(*TAIL, root, 1.0)])
+    above, deviates = shares - 0.5, np.empty_like(shares)
+    near = np.abs(above) <= 0.425
+    deviates[near] = _ratio(*MIDDLE, 0.180625 - above[near] * above[near], above[near])
+    beyond = np.minimum(shares[~near], 1.0 - shares[~near])
+    root = np.sqrt([-math.log(share) for share in beyond.tolist()]) - 1.6
+    deviates[~near] = _ratio(*TAIL, root, np.sign(above[~near]))
+    return deviates
 
 
 def _ratio(upper: tuple[float, ...], lower: tuple[float, ...], at: Floats, times: Floats | float) -> Floats:

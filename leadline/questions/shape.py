@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
 from ..curve.curve import TENTHS, Curve
 from ..digits import first_highest
+from ..draws import normal_quantiles
 from ..facts.finding import TurningPoint
 from ..records import dataclass
 from ..run import Series, Values
@@ -122,7 +121,7 @@ def _by_points(curve: Curve, logged: Series) -> Dates:
     steps, values = logged.steps[logged.finite].astype(np.float64), logged.numbers
     level, noise = level_now(curve, logged), noise_of(curve, logged)
     first = _first_at(values - level, noise)
-    error = NormalDist().inv_cdf(TENTHS[1]) * noise.mean_of(len(values) - first)
+    error = float(normal_quantiles(np.array([TENTHS[1]]))[0]) * noise.mean_of(len(values) - first)
     # Of the two other levels one is further from what the points did last, and may be reached by none of them.
     low, high, _ = sorted((first, *(_first_at(values - level - way * error, noise) for way in (-1, 1))))
     return float(steps[low]), float(steps[first]), float(steps[max(first, high)])

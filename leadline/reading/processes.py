@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterator
-from statistics import NormalDist
 
 import numpy as np
 
 from ..curve.curve import TENTHS
-from ..draws import Stream
+from ..draws import Stream, normal_quantiles
 from ..facts.finding import SAID
 from ..facts.machine import Conflict, MemoryHeld, ProcessEffect, Spans
 from ..questions.level import FEW
@@ -121,8 +120,8 @@ def beside(run: Run, clock: MachineClock) -> dict[str, list[tuple[float, float]]
 
 
 SHIFTS = 999  # shifts: a thousand places with the true one, so chance is told to a tenth of a percent
-SURE = NormalDist().inv_cdf(
-    TENTHS[1]
+SURE = float(
+    normal_quantiles(np.array([TENTHS[1]]))[0]
 )  # standard deviations: a one-sided 90 % bound on the effect, from the shifted clocks
 
 

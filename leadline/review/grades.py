@@ -53,7 +53,7 @@ def review_of(
         return Review("ok", seen, None, marks, reader, now), ""
     if since is None or not (run.first_step or 0) <= since <= max(seen, run.last_step or 0):
         raise BadNumber(
-            f"Step {since} is not in this run.",
+            "A hacked run needs `since`, a step." if since is None else f"Step {since} is not in this run.",
             tried=f"steps {run.first_step} to {run.last_step}",
             next_step="give the last step before the hacking began",
         )

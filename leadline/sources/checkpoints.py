@@ -7,7 +7,6 @@ exists proves nothing, and neither does one that has stopped growing.
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -254,6 +253,8 @@ def _aligner(place: Path, step: int) -> bool | None:
 
 def _zip(place: Path, step: int) -> bool | None:
     """Return whether a zip file is whole: it ends with its table of contents."""
+    import zipfile  # here, as few runs keep one
+
     try:
         return zipfile.is_zipfile(place) if place.stat().st_size else None  # empty: a stand-in for a remote file
     except OSError:
@@ -284,6 +285,8 @@ def without_step(place: Path) -> Checkpoint | None:
         return Checkpoint(-1, str(place), _zip(place, 0))
     if place.suffix != ".zip":
         return None
+    import zipfile
+
     try:
         with zipfile.ZipFile(place) as archive:
             if "data" not in archive.namelist() or archive.getinfo("data").file_size > STATE_LIMIT:

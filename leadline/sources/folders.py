@@ -7,7 +7,6 @@ import glob
 import math
 import os
 import stat
-import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -318,6 +317,8 @@ def _of_samples(files: Sequence[Path]) -> Carrier | None:
 
 
 def _curve(kept: rollouts.KeptSamples) -> Log | None:
+    import statistics  # here, as few folders need it
+
     table, counts = Table(), []
     key = f"{'eval/' if kept.held_out else ''}{kept.score}"
     for step in kept.rollouts.steps[:MOST_STEPS]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -78,7 +77,7 @@ def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> No
         )
     for name, key in told.items():
         if key not in logged and name not in (STEP, ATTEMPT):
-            near = difflib.get_close_matches(key, sorted(logged), 3)
+            near = _close(key, sorted(logged), 3)
             others = [other for other in sorted(logged) if other not in near]
             shown = ", ".join([*near, *others][:12]) + (" ..." if len(logged) > 12 else "")
             meant = f"did you mean --map {name}={near[0]}? " if near else ""
@@ -119,6 +118,13 @@ def write_mapping(folder: Path, known: Mapping[str, str], asked: Sequence[Questi
     return file
 
 
+def _close(name: str, names: Sequence[str], most: int, least: float = 0.6) -> list[str]:
+    """Return the names that are written most alike."""
+    import difflib  # here, as only a mistake needs it
+
+    return difflib.get_close_matches(name, names, most, least)
+
+
 def _from_toml(file: Path) -> dict[str, str]:
     try:
         table = toml(file.read_text(encoding="utf-8")).get("map", {})
@@ -139,7 +145,7 @@ def _full(name: str) -> str:
     if full in known or full.startswith(FREE):
         return full
     words = {word: word for word in (*SHORT, *known)}
-    near = difflib.get_close_matches(name, words, 1, 0.5) or ["reward"]
+    near = _close(name, list(words), 1, 0.5) or ["reward"]
     raise BadMapping(
         f"There is no series called {name!r}: nothing would be read from the key that is to be it.",
         tried=f"{', '.join(sorted([*SHORT, STEP, ATTEMPT]))}; eval/..., reward/component/... and the names that "

@@ -21,17 +21,11 @@ from ..run import Config, Series
 from .number import FURTHEST, as_number, as_step, loads
 from .paths import may_hold_settings
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
-
 Flat = Mapping[str, object]  # settings under dotted names
 Names = tuple[str, ...]
 NAMED = (*("signs", "algorithm", "group_size", "planned_steps", "length_cap", "learning_rate", "reference_sync_steps"),)
 TABLE = Path(__file__).with_name("config_keys.csv")
 LARGEST = 1 << 22  # bytes of a settings file
-toml = tomllib.loads
 MOST = 20_000  # settings of one run; aliases in YAML can unfold without end
 DEEPEST = 40
 DONE, EPOCH = "progress/done_frac", "progress/epoch"  # share of the run that is done, and epochs
@@ -242,6 +236,15 @@ def beside(files: Sequence[Path], root: Path) -> list[Path]:
     named = [file for file in files if may_hold_settings(file)]
     free = [file for file in files if file.suffix in (".yaml", ".yml") and file.parent == root and file not in named]
     return named + (free if len(free) == 1 else [])
+
+
+def toml(text: str) -> dict[str, Any]:
+    """Return what a text in TOML holds."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # here, as few runs have such a file
+    else:  # pragma: no cover
+        import tomli as tomllib
+    return tomllib.loads(text)
 
 
 def read(path: Path) -> Mapping[str, object]:

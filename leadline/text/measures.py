@@ -188,7 +188,8 @@ def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Values:
 def _likeness(written: Written, held: tuple[Ids, Ids]) -> Values:
     grams, owner = held
     likeness = np.full(len(written), np.nan)
-    prompts = np.asarray([hash_of(sample.prompt) for sample in written.samples])
+    numbers: dict[str, int] = {}
+    prompts = np.asarray([numbers.setdefault(sample.prompt, len(numbers)) for sample in written.samples])
     order = np.searchsorted(written.batch, np.arange(written.batches + 1))
     at = np.searchsorted(owner, order)
     for place in range(written.batches):
@@ -205,14 +206,6 @@ def _likeness(written: Written, held: tuple[Ids, Ids]) -> Values:
         total = (overlap * others).sum(axis=1)
         likeness[first:last] = np.divide(total, count, out=np.full(last - first, np.nan), where=count > 0)
     return likeness
-
-
-def hash_of(text: str) -> int:
-    """Return a number that is the same on every machine, unlike `hash`."""
-    value = 0
-    for code in text.encode("utf-8", "surrogatepass"):
-        value = (value * 31 + code) & 0xFFFFFFFFFFFF
-    return value
 
 
 def _neighbour(written: Written, by: int) -> Ids:
@@ -298,8 +291,11 @@ def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
         parts.append(_whole(text, short))
     grams = np.concatenate([gram + place for place, (gram, _) in enumerate(parts)])
     owner = np.concatenate([who for _, who in parts])
-    both = np.unique(np.stack([owner, grams]), axis=1)
-    return both[1], both[0]
+    order = np.lexsort((grams, owner))
+    grams, owner = grams[order], owner[order]
+    anew = np.ones(len(order), dtype=bool)
+    anew[1:] = (grams[1:] != grams[:-1]) | (owner[1:] != owner[:-1])
+    return grams[anew], owner[anew]
 
 
 def _whole(text: Tokens, which: Flags) -> tuple[Ids, Ids]:

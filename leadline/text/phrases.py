@@ -121,23 +121,18 @@ def upper_half(scores: Values) -> Flags:
 def _phrases(text: str, room: int, *, words: bool) -> Iterator[str]:
     """Yield every run of tokens in a text, its beginning and its end counting as one; any digit as one character."""
     pieces = [text] if len(text) <= room else [text[: room // 2], text[-(room - room // 2) :]]
-    most, between = (WORDS, " ") if words else (CHARACTERS, "")
+    most, joined = (WORDS, " ".join) if words else (CHARACTERS, "".join)
     for place, piece in enumerate(pieces):
         masked = [word[:LONGEST] for word in piece.split()] if words else list(NUMERAL.sub(DIGIT, piece))
         first, last = place == 0, place == len(pieces) - 1
-        for start in range(len(masked)):
-            for end in range(start + 1, min(start + most, len(masked)) + 1):
-                phrase, size = between.join(masked[start:end]), end - start
-                begins, ends = first and start == 0, last and end == len(masked)
-                yield phrase
-                if begins and size < most:
-                    yield START_MARK + phrase
-                if ends and size < most:
-                    yield phrase + END_MARK
-                if begins and ends and size < most - 1:
-                    yield START_MARK + phrase + END_MARK
-        if first and last and not masked:
-            yield START_MARK + END_MARK
+        for size in range(1, min(most, len(masked)) + 1):
+            yield from map(joined, zip(*(masked[start:] for start in range(size)), strict=False))
+            if first and size < most:
+                yield START_MARK + joined(masked[:size])
+            if last and size < most:
+                yield joined(masked[-size:]) + END_MARK
+        if first and last and len(masked) < most - 1:
+            yield START_MARK + joined(masked) + END_MARK
 
 
 def _same(first: str, second: str) -> bool:

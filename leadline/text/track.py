@@ -9,10 +9,10 @@ one. What the last batches deny is over: one odd batch at the end is no move, an
 from __future__ import annotations
 
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 
+from ..draws import normal_quantiles
 from ..records import dataclass
 from ..run import Steps, Values
 from .written import BATCHES, Ids, Written
@@ -152,5 +152,4 @@ def _ranks(column: int) -> Ids:
 
 @lru_cache(maxsize=1)
 def _quantiles() -> Values:
-    normal = NormalDist()
-    return np.asarray([normal.inv_cdf((place + 0.5) / DRAWS) for place in range(DRAWS)])
+    return normal_quantiles((np.arange(DRAWS) + 0.5) / DRAWS)
