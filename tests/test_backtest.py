@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import psutil
 import pytest
 from conftest import ROOT, trl_bytes
 from simulated import noise
+from waiting import PATIENCE, wait_for
 
 from leadline.backtest import Replay, backtest, replay, summary
 from leadline.backtest.replay import Truth, outcome_of
@@ -86,15 +86,10 @@ def test_people_get_what_the_truth_is_then_a_summary_then_a_row_a_run(
 def test_a_backtest_that_is_ended_leaves_no_workers(runs: Path) -> None:
     words = [sys.executable, "-m", "leadline", "backtest", *map(str, sorted(runs.iterdir())), "--checks", "100"]
     process = psutil.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
-    workers: list[psutil.Process] = []
-    until = time.monotonic() + 60
-    while len(workers) < 2 and time.monotonic() < until:
-        workers = process.children(recursive=True)
-        time.sleep(0.02)
+    workers = wait_for(lambda: found if len(found := process.children(recursive=True)) >= 2 else [])
     process.terminate()
-    process.wait(30)
-    assert len(workers) >= 2
-    assert psutil.wait_procs(workers, timeout=30)[1] == []
+    process.wait(PATIENCE)
+    assert psutil.wait_procs(workers, timeout=PATIENCE)[1] == []
 
 
 def test_nothing_readable_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

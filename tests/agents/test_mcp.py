@@ -24,6 +24,7 @@ bpe_openai = pytest.importorskip("bpe_openai")
 
 import anyio  # noqa: E402
 from mcp import Client, StdioServerParameters  # noqa: E402
+from waiting import wait_for  # noqa: E402
 
 from leadline.agents.answers import page  # noqa: E402
 from leadline.agents.library import Library  # noqa: E402
@@ -386,6 +387,11 @@ def test_over_stdio_as_a_subprocess(place: Path) -> None:
     assert result.structured_content["verdict"] in ("continue", "undecided", "stop")
 
 
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.fixture
 def served(place: Path) -> Iterator[str]:
     with socket.socket() as free:
@@ -394,11 +400,7 @@ def served(place: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "leadline", "mcp", str(place / "runs"), "--http", f"127.0.0.1:{port}"]
     process = subprocess.Popen(command, env={**os.environ, "LEADLINE_MCP_TOKEN": TOKEN}, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
+        wait_for(lambda: answers(port))
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.terminate()

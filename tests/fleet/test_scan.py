@@ -16,6 +16,7 @@ from pathlib import Path
 import orjson
 import pytest
 from click.testing import CliRunner
+from waiting import wait_for
 
 from leadline.cli import verbs
 from leadline.errors import NothingReadable
@@ -241,9 +242,7 @@ def test_a_scan_that_is_killed_is_gone_on_with(lab: Path, tmp_path: Path) -> Non
     command = [sys.executable, "-m", "leadline", "scan", str(lab), "--store", str(store), "--workers", "1"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
-        until = time.monotonic() + 120
-        while _count(store) < 3 and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_for(lambda: _count(store) >= 3)
     finally:
         process.kill()
         process.wait()

@@ -8,10 +8,10 @@ import logging
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+from waiting import wait_for
 
 from leadline.inside import keep as keeping
 from leadline.inside.keep import KEPT, Keeper
@@ -33,11 +33,7 @@ def weights(path: str | None) -> str:
 
 
 def waited(keeper: Keeper, path: Path) -> str | None:
-    until = time.monotonic() + 20
-    while keeper.safe(str(path)) is None and time.monotonic() < until:
-        keeper.protect(str(path))
-        time.sleep(0.02)
-    return keeper.safe(str(path))
+    return wait_for(lambda: keeper.protect(str(path)) or keeper.safe(str(path)))
 
 
 @pytest.fixture
@@ -81,10 +77,7 @@ def test_a_full_disk_is_tried_again(
                 (tmp_path / f"filler{place}").touch()
         monkeypatch.setattr(keeping, "AGAIN", 0.05)
         with caplog.at_level(logging.WARNING, logger="leadline"):
-            until = time.monotonic() + 20
-            while not caplog.records and time.monotonic() < until:
-                keeper.protect(str(best))
-                time.sleep(0.02)
+            wait_for(lambda: keeper.protect(str(best)) or caplog.records)
         assert keeper.safe(str(best)) is None
         assert "could not be kept out of the rotation; retrying" in caplog.text
         assert not list(tmp_path.glob(f"{KEPT}/.*"))

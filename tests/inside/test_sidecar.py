@@ -7,19 +7,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+from waiting import PATIENCE, wait_for
 
 from leadline.inside import sidecar
 from leadline.inside.journal import started_at
 from leadline.inside.sidecar import alive
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 240.0  # seconds: the machine may be busy, and a sidecar claims little of it
 
 TRAIN = """
 import sys, time, random, leadline
@@ -33,14 +32,6 @@ while ends == "hangs" or not run.answer:
     time.sleep(0.05)
 print(run.answer["verdict"], flush=True)
 """
-
-
-def wait_for(what: Callable[[], object]) -> object:
-    until = time.monotonic() + PATIENCE
-    while not (found := what()):
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.1)
-    return found
 
 
 def watching(folder: Path) -> list[psutil.Process]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from waiting import wait_for
 
 from leadline.live.store import Store
 from leadline.live.watch import Watch
@@ -74,13 +74,6 @@ def settle(watch: Watch, *, patience: float = 240.0) -> None:
     """Follow once and wait until every look that is due was made."""
     watch.tick(force=True)
     wait_for(watch.idle, patience)
-
-
-def wait_for(true: Callable[[], bool], patience: float = 240.0) -> None:
-    until = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < until, "it did not come to that in time"
-        time.sleep(0.01)
 
 
 def looks(store: Store) -> list[tuple[str, int, int, str]]:

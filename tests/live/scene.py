@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from leadline.live import acting
@@ -91,18 +90,3 @@ class Scene:
 
 def descendants(pid: int) -> list[int]:
     return [process.pid for process in below(pid, everything())]
-
-
-def wait_for(true: Callable[[], object], patience: float = 60.0) -> None:
-    until = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.02)
-
-
-def gone(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return True
-    return state == "Z"

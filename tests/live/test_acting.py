@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants, gone, wait_for
+from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants
+from waiting import PATIENCE, gone, wait_for
 
 from leadline.cli import main
 from leadline.errors import BadOrder
@@ -124,12 +125,11 @@ def test_by_itself_it_only_says_what_it_would_do(scene: Scene) -> None:
     assert said.says.startswith("Dry run: would have sent SIGTERM to process")
     assert actor.consider(scene.life(), ENOUGH, scene.run) is None  # told once
     assert actor.consider(scene.life("other"), ENOUGH, scene.run) is not None  # and of no run acted on
-    time.sleep(0.2)
-    assert process.poll() is None
-    assert scene.signals() == []
     insists = scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     assert insists is not None
     assert insists.state == "sent"
+    assert process.wait(PATIENCE) == 0
+    assert scene.signals() == ["signal 15"]  # the one of now
 
 
 def test_what_would_have_been_done_is_a_table_with_its_reason_and_the_processes(
@@ -282,7 +282,8 @@ def test_a_paused_process_is_left_to_whoever_paused_it(scene: Scene) -> None:
     wait_for(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
     assert "is paused" in refused(scene, f"sigterm:{process.pid}")
     process.send_signal(signal.SIGCONT)
-    time.sleep(0.3)
+    before = scene.log.stat().st_size
+    wait_for(lambda: process.poll() is not None or scene.log.stat().st_size > before)  # a signal would come first
     assert process.poll() is None
 
 
@@ -661,7 +662,7 @@ def test_a_training_that_something_starts_again_is_left_alone_and_said_so(scene:
 
 
 def test_two_watches_of_one_run_signal_it_once(scene: Scene, tmp_path: Path) -> None:
-    process = scene.train("1")
+    process = scene.train("600")  # it saves until both have acted
     scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     with Store(tmp_path / "other.db") as other:
         second = Actor(other, acting.parse(f"sigterm:{process.pid}"), dry=False)
@@ -669,7 +670,7 @@ def test_two_watches_of_one_run_signal_it_once(scene: Scene, tmp_path: Path) -> 
     assert said is not None
     assert said.state == "refused"
     assert "another watch acts on it" in said.says
-    process.wait(30)
+    wait_for(scene.signals)
     assert scene.signals() == ["signal 15"]
 
 
@@ -742,10 +743,10 @@ def refused_command(scene: Scene) -> str:
 
 
 def test_a_training_gets_one_signal_however_often_it_is_looked_at(scene: Scene) -> None:
-    process = scene.train("0.5")
+    process = scene.train("600")
     for _ in range(5):
         scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
-    assert process.wait(30) == 0
+    wait_for(scene.signals)
     assert scene.signals() == ["signal 15"]
 
 

@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants, gone, wait_for
+from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants
+from waiting import gone, wait_for
 
 from leadline.live import acting
 from leadline.live.acting import Actor, Life, RunFiles, claims
@@ -59,7 +60,7 @@ def test_two_watches_signal_once_wherever_their_state_is(
     scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same_user: bool
 ) -> None:
     """Each with its own idea of where state lies; one of another user finds the claim beside the run."""
-    process = scene.train("1")
+    process = scene.train("600")  # it saves until both have acted
     scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
     if same_user:
@@ -71,7 +72,7 @@ def test_two_watches_signal_once_wherever_their_state_is(
         said = second.consider(Life(other.run("run", 0.0), "run"), ENOUGH, scene.run)
     assert said is not None
     assert "another watch acts on it" in said.says
-    process.wait(30)
+    wait_for(scene.signals)
     assert scene.signals() == ["signal 15"]
 
 
@@ -154,9 +155,9 @@ def test_a_link_that_points_to_another_run_by_now_does_not_cost_the_first_one(sc
 def test_where_another_process_writes_the_log_too_nobody_is_signalled(scene: Scene, second: str) -> None:
     """Two trainings were started into one folder by mistake: whose rows went wrong nobody can tell."""
     named = scene.train()
-    begin(scene, sys.executable, "-u", "-c", second, str(scene.log), str(scene.folder / "x"), start_new_session=True)
-    wait_for(lambda: scene.log.stat().st_size > 0)
-    time.sleep(0.3)
+    words = (sys.executable, "-u", "-c", second, str(scene.log), str(scene.folder / "x"))
+    other = begin(scene, *words, start_new_session=True)
+    wait_for(lambda: any(file.resolve() == scene.log for file in Path(f"/proc/{other.pid}/fd").iterdir()))
     assert "did not: " in told(scene, named.pid)
     assert scene.signals() == []
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from live.growing import wait_for, write_rows
+from live.growing import write_rows
+from waiting import PATIENCE, wait_for
 
 from leadline.cli import main
-from leadline.errors import BadOrder
+from leadline.errors import BadOrder, BadState
 from leadline.live.entries import load
 from leadline.live.store import Store
 
@@ -112,7 +114,7 @@ def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: p
     """Three runs fall; one is to be acted on, one is asked about, of one people are told. Only the first is ended."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
     trainings = {}
-    lines = ["[watch]", f"state = '{tmp_path / 'state.db'}'", "tell = ['stdout']"]
+    lines = ["[watch]", f"state = '{tmp_path / 'state.db'}'", "tell = ['stdout']", "every = 0.5"]
     for name, policy in (("acted", "act"), ("asked", "ask"), ("told", "tell")):
         log = tmp_path / name / "metrics.jsonl"
         log.parent.mkdir()
@@ -127,6 +129,19 @@ def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: p
                   "price_per_hour = 10", "budget = 300"]  # fmt: skip
     file = written(tmp_path, "\n".join(lines))
     watch = subprocess.Popen([sys.executable, "-m", "leadline", "watch", "--config", str(file), "--headless"])
+
+    def ended() -> set[str]:
+        return {name for name, training in trainings.items() if training.poll() is not None}
+
+    def looked(name: str) -> int:
+        """The step of the newest look at a run; 0 before the first."""
+        if not (tmp_path / "state.db").exists():
+            return 0
+        with contextlib.suppress(sqlite3.Error, BadState), Store(tmp_path / "state.db", write=False) as store:
+            numbers = [number for run, number in store.names().items() if Path(run).name == name]
+            return max((one.step for number in numbers for one in store.looks(number)), default=0)
+        return 0  # it is being made
+
     try:
         for first, last in ((1, 110), *((first, first + 20) for first in range(110, 230, 20))):
             for seed, training in enumerate(trainings.values()):
@@ -137,7 +152,7 @@ def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: p
                     training.stdin.write(rows.read_bytes())
                     training.stdin.flush()
                 rows.unlink()
-            time.sleep(1)
+            wait_for(lambda first=first: all(looked(name) >= first for name in trainings if name not in ended()))
 
         def said() -> set[tuple[str, str]]:
             if not (tmp_path / "state.db").exists():
@@ -150,8 +165,7 @@ def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: p
                 }
 
         wait_for(lambda: {("acted", "done"), ("asked", "dry")} <= said(), 120)
-        assert trainings["acted"].wait(30) == 0
-        time.sleep(0.5)
+        assert trainings["acted"].wait(PATIENCE) == 0
         assert [trainings[name].poll() for name in ("asked", "told")] == [None, None]
         assert not [state for name, state in said() if name == "told"]
         assert (tmp_path / "acted" / "metrics.jsonl.saved").exists()

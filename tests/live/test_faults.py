@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live.growing import looks, settle, wait_for, write_rows
+from live.growing import looks, settle, write_rows
+from waiting import wait_for
 
 from leadline.live import follow as following
 from leadline.live import polling

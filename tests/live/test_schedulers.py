@@ -10,12 +10,13 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import wait_for
 
 from leadline.errors import BadOrder
 from leadline.live import acting
@@ -67,13 +68,6 @@ while True: time.sleep(0.1)"
 def _own_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "FIXED", tmp_path / "claims")
     monkeypatch.setattr(actors, "SAMPLED", 0.2)
-
-
-def wait_for(true: Callable[[], object], patience: float = 90.0) -> None:
-    until = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.1)
 
 
 def free_port() -> int:

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from live.growing import settle, wait_for, write_rows
+from live.growing import settle, write_rows
 from rich.console import Console
+from waiting import wait_for
 
 from leadline.cli import main
 from leadline.live import session as sessions

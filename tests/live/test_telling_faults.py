@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -20,6 +19,7 @@ from pathlib import Path
 import pytest
 from live.receivers import Answering, MailRules, MailServer, SmtpTalk, WebServer, serving, status
 from live.test_telling import ALERT, CONCERN, TOKEN, by_mail, opened
+from waiting import gone, wait_for
 
 from leadline.live import outbox
 from leadline.live.alert import Alert, key_of
@@ -299,17 +299,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeyp
         if started.exists() and started.read_text():
             break
     child = int(started.read_text())
-    until = time.monotonic() + 60
-    while _runs(child) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not _runs(child)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    wait_for(lambda: gone(child))
 
 
 @pytest.mark.parametrize("command", ["/no/such/program", "/etc/passwd", "/bin/false"])
@@ -590,9 +580,7 @@ def test_a_channel_that_is_down_holds_up_no_other_and_not_the_watch(web: WebServ
         box.start()
         for _ in range(1000):
             box.wake()
-        until = time.monotonic() + 240
-        while len(web.requests) < 10 and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_for(lambda: len(web.requests) >= 10)
         still_hangs = len(hung.requests) == 1
         let_go.set()
         box.close(patience=10)
@@ -613,14 +601,11 @@ def test_a_state_file_that_is_locked_is_waited_for(
     said: list[str] = []
     box = Outbox(state, [channel], say=said.append)
     box.start()
-    until = time.monotonic() + 240
-    while len(said) < 2 and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_for(lambda: len(said) >= 2)
     assert web.requests == []
     other.execute("ROLLBACK")
     other.close()
-    while not web.requests and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_for(lambda: web.requests)
     box.close()
     assert web.keys() == [ALERT.key]
     assert said[0] == "Alerts are waiting for channels that are no longer configured: webhook:$GONE."

@@ -6,12 +6,12 @@ import json
 import multiprocessing
 import os
 import signal
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from conftest import trl_bytes
+from waiting import wait_for
 
 from leadline.cli import main
 from leadline.pipeline import read, view_of
@@ -190,8 +190,7 @@ def test_a_killed_writer_costs_at_most_its_last_line(run: Path) -> None:
     writer = multiprocessing.get_context("fork").Process(target=_write, args=(str(run), 1, 100_000))
     writer.start()
     file, _ = store._home(str(run))
-    while not file.exists() or file.stat().st_size < 3000:
-        time.sleep(0.01)
+    wait_for(lambda: file.exists() and file.stat().st_size >= 3000)
     assert writer.pid is not None
     os.kill(writer.pid, signal.SIGKILL)
     writer.join()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES, trl_bytes
-from live.scene import gone, wait_for
+from waiting import gone, wait_for
 
 from leadline.cli import main
 from leadline.errors import BadOrder
