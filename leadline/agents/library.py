@@ -11,9 +11,7 @@ from pathlib import Path
 
 from ..contract import Reading
 from ..errors import LeadlineError
-from ..fleet.divide import units
 from ..fleet.engine import Done
-from ..fleet.reader import read_task
 from ..fleet.scan import scan
 from ..pipeline import read
 from ..records import replace
@@ -90,11 +88,6 @@ class Library:
         with unguarded():
             store.add(run.path, seen)
 
-    def places(self) -> tuple[str, ...]:
-        """Return where runs lie below the roots, by names alone."""
-        with only_below(self.roots):
-            return tuple(unit.place for folder in self.roots.folders for unit in units(str(folder)))
-
     def rows(self, first: int, most: int) -> tuple[list[query.RowNow], int, int]:
         """Return rows of the runs below the roots from `first` on, how many there are, and how many are not read yet.
         What changed is read first, unless the shelf is kept by others, for as long as a client may wait."""
@@ -123,6 +116,8 @@ class _Here:
         self._tasks += tasks
 
     def collect(self, patience: float) -> Done:
+        from ..fleet.reader import read_task  # only a triage needs it
+
         with only_below(self._roots) as links:
             outcome = read_task(self._tasks.pop(0))
         if time.monotonic() > self._until:
