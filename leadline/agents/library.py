@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections import OrderedDict
@@ -13,6 +14,7 @@ from ..contract import Reading
 from ..errors import LeadlineError
 from ..fleet.engine import Done
 from ..fleet.scan import scan
+from ..live.memory import give_back
 from ..pipeline import read
 from ..records import replace
 from ..review import store
@@ -43,7 +45,7 @@ class Library:
         """`shelf` holds the rows of the folders `scanned`, kept up to date by others; without one they are kept in
         memory, and read when asked for."""
         self.roots, self.may_review = roots, may_review
-        self._lock = threading.Lock()
+        self._lock, self._scanning = threading.Lock(), threading.Lock()
         self._readings: OrderedDict[Key, tuple[bytes, float, Reading, Links]] = OrderedDict()
         self._scans, self._shelf = shelf is None, shelf or Shelf(MEMORY)
         self._folders = tuple(scanned) or tuple(map(str, roots.folders))
@@ -95,7 +97,7 @@ class Library:
         if self._scans:
             ended = threading.Event()
             engine = _Here(self.roots, time.monotonic() + PATIENCE, ended)
-            with self._lock, only_below(self.roots):
+            with self._scanning, only_below(self.roots):
                 unread = scan(self._folders, self._shelf, engine, problem=lambda _: None, ended=ended).left
         with unguarded():
             asked = query.Asked(roots=self._folders, gone=False, first=first, size=most)
@@ -129,6 +131,8 @@ class _Here:
 
     def close(self) -> None:
         self._tasks.clear()
+        gc.collect()  # a reading refers to itself
+        give_back()
 
 
 def _explained(entry: ShelfEntry, says: str) -> ShelfEntry:
