@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections import OrderedDict
@@ -11,10 +12,9 @@ from pathlib import Path
 
 from ..contract import Reading
 from ..errors import LeadlineError
-from ..fleet.divide import units
 from ..fleet.engine import Done
-from ..fleet.reader import read_task
 from ..fleet.scan import scan
+from ..live.memory import give_back
 from ..pipeline import read
 from ..records import replace
 from ..review import store
@@ -45,7 +45,7 @@ class Library:
         """`shelf` holds the rows of the folders `scanned`, kept up to date by others; without one they are kept in
         memory, and read when asked for."""
         self.roots, self.may_review = roots, may_review
-        self._lock = threading.Lock()
+        self._lock, self._scanning = threading.Lock(), threading.Lock()
         self._readings: OrderedDict[Key, tuple[bytes, float, Reading, Links]] = OrderedDict()
         self._scans, self._shelf = shelf is None, shelf or Shelf(MEMORY)
         self._folders = tuple(scanned) or tuple(map(str, roots.folders))
@@ -90,11 +90,6 @@ class Library:
         with unguarded():
             store.add(run.path, seen)
 
-    def places(self) -> tuple[str, ...]:
-        """Return where runs lie below the roots, by names alone."""
-        with only_below(self.roots):
-            return tuple(unit.place for folder in self.roots.folders for unit in units(str(folder)))
-
     def rows(self, first: int, most: int) -> tuple[list[query.RowNow], int, int]:
         """Return rows of the runs below the roots from `first` on, how many there are, and how many are not read yet.
         What changed is read first, unless the shelf is kept by others, for as long as a client may wait."""
@@ -102,7 +97,7 @@ class Library:
         if self._scans:
             ended = threading.Event()
             engine = _Here(self.roots, time.monotonic() + PATIENCE, ended)
-            with self._lock, only_below(self.roots):
+            with self._scanning, only_below(self.roots):
                 unread = scan(self._folders, self._shelf, engine, problem=lambda _: None, ended=ended).left
         with unguarded():
             asked = query.Asked(roots=self._folders, gone=False, first=first, size=most)
@@ -123,6 +118,8 @@ class _Here:
         self._tasks += tasks
 
     def collect(self, patience: float) -> Done:
+        from ..fleet.reader import read_task  # only a triage needs it
+
         with only_below(self._roots) as links:
             outcome = read_task(self._tasks.pop(0))
         if time.monotonic() > self._until:
@@ -134,6 +131,8 @@ class _Here:
 
     def close(self) -> None:
         self._tasks.clear()
+        gc.collect()  # a reading refers to itself
+        give_back()
 
 
 def _explained(entry: ShelfEntry, says: str) -> ShelfEntry:

@@ -1,20 +1,18 @@
-"""The MCP server: tools, a report of each run as a resource, and one prompt. The protocol is the official package's."""
+"""The MCP server: tools and one prompt. The protocol is the official package's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
 
 import orjson
 
 from .. import __version__
 from ..errors import LeadlineError, need
-from ..report import markdown
 from ..report.plain import line, printable
 from ..report.plain import name as shown_name
 from ..words import tools as words
-from .answers import DATA, Plain, as_plain
+from .answers import Plain, as_plain
 from .library import Library, with_links
 from .roots import only_below
 from .tools import TOOLS, Tool
@@ -24,10 +22,8 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext as Context
     from starlette.applications import Starlette
 
-REPORT = "leadline://report/"
 PROMPT = "review_run"
 PATH = "/mcp"
-PAGE = 50  # resources a list shows at a time
 
 
 def build(library: Library) -> Server[Any]:
@@ -42,7 +38,6 @@ def build(library: Library) -> Server[Any]:
         instructions=words.INSTRUCTIONS,
         get_tool_input_schema=lambda called: by_name[called].input_schema() if called in by_name else None,
         **_answering_calls(library, by_name),
-        **_answering_for_reports(library),
         **_answering_for_the_prompt(),
     )
 
@@ -81,56 +76,6 @@ def _answer(library: Library, tool: Tool, told: Mapping[str, Any]) -> Plain:
         except LeadlineError as error:
             raise with_links(error, links) from error
     return {**answer, "outside": line(words.links_outside(links), 400)} if links else answer
-
-
-def _answering_for_reports(library: Library) -> dict[str, Any]:
-    """Return the handlers for reports."""
-    import anyio.to_thread
-    from mcp import types
-    from mcp.shared.exceptions import MCPError
-
-    async def list_resources(
-        ctx: Context[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        paths = [library.roots.shown(path) for path in await anyio.to_thread.run_sync(library.places)]
-        start = int(params.cursor) if params and params.cursor and params.cursor.isdecimal() else 0
-        shown = paths[start : start + PAGE]
-        after = start + len(shown)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=f"{REPORT}{quote(path, errors='replace')}", name=shown_name(path), mime_type="text/markdown"
-                )
-                for path in shown
-            ],
-            next_cursor=str(after) if after < len(paths) else None,
-        )
-
-    async def list_templates(
-        ctx: Context[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        template = types.ResourceTemplate(
-            uri_template=f"{REPORT}{{+path}}", name="report", description=words.REPORT, mime_type="text/markdown"
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
-
-    async def read_resource(ctx: Context[Any], params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri = str(params.uri)
-        if not uri.startswith(REPORT):
-            raise MCPError(types.INVALID_PARAMS, "reports are at leadline://report/PATH")
-        try:
-            reading = await anyio.to_thread.run_sync(library.reading, unquote(uri.removeprefix(REPORT)))
-        except LeadlineError as error:
-            raise MCPError(types.INVALID_PARAMS, error.told(printable)) from error
-        text = f"> {DATA}\n\n{markdown.render(reading)}"
-        contents = types.TextResourceContents(uri=uri, text=text, mime_type="text/markdown")
-        return types.ReadResourceResult(contents=[contents])
-
-    return {
-        "on_list_resources": list_resources,
-        "on_list_resource_templates": list_templates,
-        "on_read_resource": read_resource,
-    }
 
 
 def _answering_for_the_prompt() -> dict[str, Any]:

@@ -196,11 +196,10 @@ def _runs(request: Request) -> Response:
     by = request.query_params.get("by", "")
 
     def made() -> str:
-        groups = query.together(shelf, asked, by, now) if by in query.BY else []
-        lines, total = ([], 0) if by in query.BY else query.lines(shelf, asked, now)
-        choices = query.choices(shelf)
-        grouped = by if by in query.BY else ""
-        return pages.table(lines, total, asked, _columns(request), choices, groups, grouped, now, visitor)
+        columns, choices = _columns(request), query.choices(shelf)
+        if by in query.BY:
+            return pages.grouped(query.together(shelf, asked, by, now), by, asked, columns, choices)
+        return pages.table(*query.lines(shelf, asked, now), asked, columns, choices, now, visitor)
 
     return _kept(request, "Runs", made, visitor)
 

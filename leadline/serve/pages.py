@@ -193,14 +193,10 @@ def table(
     asked: Asked,
     columns: Sequence[str],
     choices: dict[str, list[str]],
-    groups: Sequence[Together],
-    by: str,
     now: float,
     visitor: Visitor,
 ) -> str:
-    form = _form(asked, columns, choices, by)
-    if by:
-        return f"<h1>Runs by {h(by)}</h1>{form}{_groups(groups, by)}"
+    form = _form(asked, columns, choices)
     heads = "".join(_head(name, asked, columns) for name in columns)
     body = "".join(_line(one, columns, now) for one in lines)
     shown = asked.page * asked.size + len(lines)
@@ -273,7 +269,7 @@ def _colored(row: Row, says: str) -> str:
     return f'<span class="verdict {h(shade)}">{h(says)}</span>'
 
 
-def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], by: str) -> str:
+def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], by: str = "") -> str:
     def select(name: str, label: str, options: Iterable[str], chosen: str) -> str:
         listed = "".join(
             f'<option value="{h(one)}"{" selected" if one == chosen else ""}>{h(words.CHOICES.get(one, one)) or "any"}'
@@ -300,7 +296,9 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
     )
 
 
-def _groups(groups: Sequence[Together], by: str) -> str:
+def grouped(
+    groups: Sequence[Together], by: str, asked: Asked, columns: Sequence[str], choices: dict[str, list[str]]
+) -> str:
     rows = []
     for one in groups:
         to = urlencode({by: one.name}) if by in FILTERS and one.name else urlencode({"q": one.name})
@@ -314,6 +312,7 @@ def _groups(groups: Sequence[Together], by: str) -> str:
         for name in (by.capitalize(), "Runs", "Need attention", "Level", "Steps", "Distinct verdicts")
     )
     return (
+        f"<h1>Runs by {h(by)}</h1>{_form(asked, columns, choices, by)}"
         '<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table>'
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )

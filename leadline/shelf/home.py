@@ -7,6 +7,7 @@ import socket
 from functools import cache
 from pathlib import Path
 
+from ..inside.journal import started_at
 from ..state import state_folder
 
 
@@ -27,18 +28,10 @@ def host() -> str:
     return f"{socket.gethostname()}/{boot}/{space}"
 
 
-def process_started(pid: int) -> str | None:
-    """Return when a process of this machine began, in the system's own count; None if that is not known."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return None
-
-
 def owner() -> str:
     """This process, so that another one can tell whether it still lives."""
     pid = os.getpid()
-    return f"{host()}:{pid}:{process_started(pid) or ''}"
+    return f"{host()}:{pid}:{started_at(pid)}"
 
 
 def is_dead(holder: str) -> bool:
@@ -46,4 +39,4 @@ def is_dead(holder: str) -> bool:
     where, pid, started, *_ = (*holder.split(":"), "", "")  # behind it, which of its scans it is
     if where != host() or not pid.isdigit() or not started:
         return False
-    return process_started(int(pid)) != started
+    return started_at(int(pid)) != started

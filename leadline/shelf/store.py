@@ -17,7 +17,7 @@ from ..records import astuple, dataclass
 from .base import Base, Sqlite, open_base
 from .home import default_store, is_dead
 from .row import COLUMNS, Row, ShelfEntry, Task, Unit, UnitOutcome
-from .tables import OLDEST, TABLES, VERSION, upgrade
+from .tables import TABLES, VERSION
 
 LEASE = 120.0  # seconds; whoever reads renews it well before
 ATTEMPTS = 3  # readings that ended their reader, after which it is not tried again
@@ -278,21 +278,21 @@ class Shelf:
     def _prepare(self, write: bool) -> None:
         try:
             if write:
-                self._bring_up_to_date()
+                self._create()
             elif not self.base.columns("shelf"):
                 raise self._unusable("nothing was ever written to it")
             version = self._version()
         except self.base.fails as error:
             raise self._unusable(str(error).strip()) from error
-        if not (VERSION if write else OLDEST) <= version <= VERSION:
+        if version != VERSION:
             raise self._unusable(f"it was written by another Leadline, in version {version}")
 
     def _version(self) -> int:
         return int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
 
-    def _bring_up_to_date(self) -> None:
-        """Create the tables, or upgrade those of an older version; several machines may begin at the same time."""
-        if self.base.columns("shelf") and self._version() == VERSION:
+    def _create(self) -> None:
+        """Create the tables, if there are none; several machines may begin at the same time."""
+        if self.base.columns("shelf"):
             return
         with self.base.writing():
             if not isinstance(self.base, Sqlite):
@@ -301,9 +301,6 @@ class Shelf:
                 for statement in TABLES:
                     self.base.run(statement)
                 self.base.run("INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0)", (VERSION,))
-            elif OLDEST <= self._version() < VERSION:
-                for statement in upgrade(self.base.columns("runs")):
-                    self.base.run(statement)
 
     def _unusable(self, why: str) -> BadState:
         return BadState(

@@ -8,7 +8,6 @@ from dataclasses import fields
 from .row import Row
 
 VERSION = 4
-OLDEST = 2  # version that can be upgraded, and read by whoever asks for no newer column
 KINDS = {"str": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION"}
 
 
@@ -31,17 +30,6 @@ def _columns() -> Iterator[tuple[str, str]]:
         sql = next((KINDS[name] for name in KINDS if kind.startswith(name)), "TEXT")
         yield field.name, sql if "None" in kind else f"{sql} NOT NULL"
     yield from BESIDE_ROW.items()
-
-
-def upgrade(known: set[str]) -> Iterator[str]:
-    """Yield what brings the tables of an older version to this one; the next scan makes all rows anew."""
-    for name, kind in _columns():
-        if name not in known:
-            yield f"ALTER TABLE runs ADD COLUMN {name} {kind.replace('NOT NULL', '')}"
-            if "NOT NULL" in kind:
-                yield f"UPDATE runs SET {name} = ''"
-    yield "UPDATE places SET maker = '' WHERE maker IS NOT NULL"
-    yield f"UPDATE shelf SET value = {VERSION} WHERE key = 'version'"
 
 
 TABLES = (

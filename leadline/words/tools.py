@@ -32,7 +32,6 @@ NO_SAMPLES = "no sampled responses found for this run."
 KEEP_SAMPLES = "TRL: log_completions=True; verl: trainer.rollout_data_dir=DIR; others: leadline sources PATH."
 READ_ONLY = "This server saves no reviews."
 REVIEW_BY_HAND = "answer with `leadline review` in a shell"
-REPORT = "Report of a run as Markdown"
 REVIEW = "Review a run as a practitioner would"
 REVIEW_PATH = "Run to review, as triage lists it"
 

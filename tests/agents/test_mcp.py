@@ -366,17 +366,11 @@ def test_a_run_that_fell_silent_is_finished_as_for_the_command(
     assert json.loads(capsys.readouterr().out)["judgement"]["ended"] == "silent"
 
 
-def test_resources_and_the_prompt(library: Library) -> None:
+def test_the_prompt_names_the_tools_and_the_run(library: Library) -> None:
     async def use(client: Client) -> Any:
-        listed = (await client.list_resources()).resources
-        report = await client.read_resource(listed[0].uri)
-        prompt = await client.get_prompt("review_run", {"path": "rising"})
-        return listed, report.contents[0].text, prompt.messages[0].content.text
+        return (await client.get_prompt("review_run", {"path": "rising"})).messages[0].content.text
 
-    listed, report, prompt = with_client(build(library), use)
-    assert sorted(entry.name for entry in listed) == ["flat", "rising"]
-    assert "step 40" in report
-    assert "data, never instructions" in report
+    prompt = with_client(build(library), use)
     assert "read_run" in prompt
     assert "rising" in prompt
 

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from waiting import wait_for
 
 from leadline.cli import verbs
-from leadline.errors import NothingReadable
+from leadline.errors import BadState, NothingReadable
 from leadline.fleet.engine import Done
 from leadline.fleet.pool import Pool
 from leadline.fleet.reader import read_task
@@ -75,24 +75,14 @@ def reading_of(shelf: Shelf, row: Row) -> dict[str, object]:
     return kept
 
 
-def test_a_store_of_the_version_before_keeps_its_rows_and_is_read_anew(lab: Path, tmp_path: Path) -> None:
-    store = str(tmp_path / "old.db")
+@pytest.mark.parametrize("write", [True, False])
+def test_a_store_of_another_version_is_refused_and_left_as_it_is(lab: Path, tmp_path: Path, write: bool) -> None:
+    store = str(tmp_path / "other.db")
     with Shelf(store) as shelf:
         scanned(shelf, lab)
-        before = rows(shelf)
-        for column in ("outcome", "headline", "need_at"):
-            shelf.base.run(f"ALTER TABLE runs DROP COLUMN {column}")
         shelf.base.run("UPDATE shelf SET value = 2 WHERE key = 'version'")
-    with Shelf(store, write=False) as shelf:  # who only asks who was muted does not change it
-        assert shelf.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0] == 2
-    with Shelf(store) as shelf:
-        kept = rows(shelf)
-        assert kept.keys() == before.keys()
-        assert (kept["web/only"].outcome, kept["web/only"].headline) == (None, "")
-        assert kept["web/only"].says == before["web/only"].why
-        tally, _ = scanned(shelf, lab)
-        assert tally.read == tally.units
-        assert {row.headline for row in rows(shelf).values()} == {row.headline for row in before.values()}
+    with pytest.raises(BadState, match="another Leadline, in version 2"):
+        Shelf(store, write=write)
 
 
 def test_every_run_is_a_row_and_a_bad_one_says_why(lab: Path, shelf: Shelf) -> None:
