@@ -188,8 +188,10 @@ class ModelsFit:
         level = self.one / models.one_one
         square = (white**2).sum(axis=-1)[:, None] - (self.solved**2).sum(axis=-1) - self.one * level
         self.square = np.maximum(square, 1e-300)
-        sizes = self.solved[:, :, None] @ models.solve
-        weights = plain[:, None] - (sizes @ models.fold[:, models.length])[:, :, 0]
+        sizes = (self.solved[:, :, None] @ models.solve)[:, :, 0]
+        weights = np.repeat(plain[:, None], len(models.length), axis=1)
+        for place in range(models.fold.shape[1]):
+            weights[:, models.length == place] -= sizes[:, models.length == place] @ models.fold[:, place]
         self.cross = _products(weights, models.shape) - level[..., None] * models.one_shape
 
     def log_weights(self, memory: Floats) -> Floats:
@@ -230,17 +232,20 @@ class ModelsFit:
     def _add_discrepancy(self, paths: Floats, n: Ints, d: Ints, drawn: Floats, doubt: Floats) -> None:
         """Add to each path its smooth discrepancy, given the data and the rest of the path."""
         models = self.models
-        lengths = np.array([length if ratio > 0 else 0.0 for length, ratio, _ in models.discrepancies])[d]
-        for length in np.unique(lengths[lengths > 0]):
-            mine = np.flatnonzero(lengths == length)
-            at, white = (n[mine], d[mine]), np.empty((len(mine), BASIS))
-            for noise in np.unique(n[mine]):
-                some = n[mine] == noise
-                white[some] = _products(models.fold[noise, models.length[d[mine[0]]]], drawn[mine[some]]).T
-            solve = models.solve[at]
-            target = self.solved[at] - np.einsum("pkl,pl->pk", solve, white) + doubt[mine]
-            drawn_sizes = np.einsum("pkl,pk->pl", solve, target)
-            paths[mine] += _products(_basis()[float(length)].T, drawn_sizes).T
+        bent = np.flatnonzero([models.discrepancies[kind][1] > 0 for kind in d.tolist()])
+        at, which = (n[bent], d[bent]), models.length[d[bent]]
+        white = np.empty((len(bent), BASIS))
+        for noise in np.unique(at[0]):
+            some = np.flatnonzero(at[0] == noise)
+            every = _products(models.fold[noise], drawn[bent[some]])  # by every length: more work in fewer calls
+            white[some] = every[which[some], :, np.arange(len(some))]
+        solve = models.solve[at]
+        target = self.solved[at] - np.einsum("pkl,pl->pk", solve, white) + doubt[bent]
+        drawn_sizes = np.einsum("pkl,pk->pl", solve, target)
+        lengths = sorted({length for length, _, _ in models.discrepancies})
+        for place in np.unique(which):
+            mine = which == place
+            paths[bent[mine]] += _products(_basis()[lengths[place]].T, drawn_sizes[mine]).T
 
 
 def _systematic(log_weights: Floats, count: int, stream: Stream) -> Ints:
