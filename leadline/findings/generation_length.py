@@ -46,8 +46,9 @@ class LengthChange(Facts):
 
     def say(self) -> str:
         verb = "grew" if self.now > self.start else "shrank"
-        how = "" if self.sudden_step is None else f", mostly at step {self.sudden_step}{',' * bool(self.reward)}"
-        moved = f"Responses {verb} {went(self.start, self.now)} {self.unit}{how}{MEANWHILE[self.reward]}."
+        beside = "" if self.reward == "unclear" else MEANWHILE[self.reward]  # the caption may show that it moved
+        how = "" if self.sudden_step is None else f", mostly at step {self.sudden_step}{',' * bool(beside)}"
+        moved = f"Responses {verb} {went(self.start, self.now)} {self.unit}{how}{beside}."
         if self.pays is None:
             return moved
         lean = "length and reward are uncorrelated"

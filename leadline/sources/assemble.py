@@ -31,7 +31,7 @@ STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/a
 MOST_ASKED = 6  # keys that a question names
 FAILED_CALLS = "tools/failure_frac"
 # What words are asked for even of a framework that is known: whoever writes the environment or the loop names these.
-OF_ANY_FRAMEWORK = (HEADLINE, "reward/accuracy", FAILED_CALLS, "tools/calls_per_sample")
+OF_ANY_FRAMEWORK = (HEADLINE, "reward/accuracy", "entropy", FAILED_CALLS, "tools/calls_per_sample")
 HELD_OUT_SCORE = re.compile(r"eval/(?:.+/)?(?:acc|em|f1)/mean|eval/(?:gold|golden|oracle)\b.*")
 TOLD = -1  # rank of what the user says: before everything a dialect knows
 

@@ -75,6 +75,13 @@ def test_a_framework_that_is_known_may_log_an_accuracy_of_its_own(tmp_path: Path
     assert points(run, "eval/em/mean")[10] == 0.125
 
 
+def test_a_framework_that_is_known_may_log_an_entropy_of_its_own(tmp_path: Path) -> None:
+    known = {"train/rollout/reward_mean": 0.5, "train/rollout/reward_std": 0.25, "train/policy_loss": 0.1}
+    run = opened(tmp_path, [{"step": step, **known, "entropy": 2.5} for step in STEPS])
+    assert run.framework == "openrlhf"
+    assert points(run, "entropy")[10] == 2.5
+
+
 @pytest.mark.parametrize(
     ("key", "logged", "name", "value"),
     [
