@@ -38,12 +38,12 @@ from .roles import (
     recognised,
     sort_files,
 )
+from .row import runs_in
 from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
 from .text import head_of
 from .walk import Walk, walk
-from .written import runs_in
 
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
 CHOSEN = "#"  # parts a path from the run in it that is meant
