@@ -474,11 +474,11 @@ def _found(
     groups = list(grouped.groups)
     if joining == "by evidence":
         firsts = [held.carriers[0] for held in groups]
-        alone = [held.carriers[0] for held in groups if len(held.carriers) == 1]
-        index = [one for one in alone if is_index(one, [first for first in firsts if first is not one])]
-        groups = [held for held in groups if held.carriers[0] not in index]
+        index = [held for held in groups if all(is_index(one, firsts) for one in held.carriers)]
+        groups = [held for held in groups if held not in index]
         if index:
-            notes.append(f"left out, since it tells about the runs here and is a log of none: {_some(index)}")
+            told = _some([held.carriers[0] for held in index])
+            notes.append(f"left out, since it tells about the runs here and is a log of none: {told}")
         firsts = [held.carriers[0] for held in groups]
         prints = [held for held in groups if all(is_coarse_print(one, firsts) for one in held.carriers)]
         if prints:

@@ -33,6 +33,7 @@ SETTINGS = ("config", "args", "hparams", "hyperparameters")  # a row that repeat
 ENOUGH = 16  # rows after which it is decided what they have in common
 TEXTS = ("prompt", "response", "completion", "output", "text", "messages", "content", "input", "question", "answer")
 Mask = NDArray[np.bool_]
+ABOUT_RUNS = "a table with one row per run"
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
 DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
@@ -332,7 +333,7 @@ def runs_in(log: Log) -> list[Log]:
     if log.table.has_columns or log.run_id is not None:
         return [log]
     if _is_about_runs(log):
-        return [replace(log, not_rl="a table with one row per run")]
+        return [replace(log, not_rl=ABOUT_RUNS)]
     if named := _named_runs(log.table):
         return [_one_run(log, kept, name) for name, kept in named.items()]
     log = over_passes(log)
