@@ -12,7 +12,7 @@ from ..errors import NotAnRLRun
 from ..records import dataclass, replace
 from ..run import HEADLINE, Question, Run, Series, Steps
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
-from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, of_tools, other_training
+from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, may_be_reward, of_tools, other_training
 from ..vocabulary.names import common_prefix, tokens
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings
@@ -20,11 +20,9 @@ from .around import Surroundings
 from .events import damage, ends, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
-from .row import is_held_out
-from .running_means import copies, running_means
+from .row import computed, is_held_out, settled
 from .source import Log
 from .table import Column
-from .written import computed, settled
 
 # What is read where the first was not logged.
 STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/after_kl")}
@@ -34,6 +32,12 @@ FAILED_CALLS = "tools/failure_frac"
 OF_ANY_FRAMEWORK = (HEADLINE, "reward/accuracy", "entropy", FAILED_CALLS, "tools/calls_per_sample")
 HELD_OUT_SCORE = re.compile(r"eval/(?:.+/)?(?:acc|em|f1)/mean|eval/(?:gold|golden|oracle)\b.*")
 TOLD = -1  # rank of what the user says: before everything a dialect knows
+# Which columns are the running mean or a copy of another.
+FIRST = 8  # values by which it is told: a window that is longer is still filling
+FEWEST = 4
+ROUNDED = 1e-6  # of a value: what single precision rounds off
+DIGITS = 1e-3  # of the spread: what printing may have rounded off
+MOST = 40  # columns that are compared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -435,3 +439,50 @@ def _updates_from(view: LogView) -> float | None:
             first = float(column.values[int(np.argmin(column.steps))]) if len(column.steps) else np.nan
             return max(1.0, float(round(first))) if np.isfinite(first) and first > 0 else None
     return None
+
+
+def running_means(columns: Mapping[str, Column]) -> frozenset[str]:
+    """Return the keys whose first values are the mean of another key's values so far, or a mean that forgets at a fixed
+    pace. Only what may be a reward is compared. The first rows alone tell, so a growing log keeps its reading."""
+    some = [(key, column) for key, column in sorted(columns.items()) if may_be_reward(key)][:MOST]
+    return frozenset(
+        key for key, mean in some if any(other != key and _is_mean_of(mean, column) for other, column in some)
+    )
+
+
+def copies(columns: Mapping[str, Column]) -> frozenset[str]:
+    """Of the keys that may be the reward and begin with the same numbers, all but the first: one number, two names."""
+    some = [(key, column) for key, column in sorted(columns.items()) if may_be_reward(key)][:MOST]
+    return frozenset(
+        key for place, (key, column) in enumerate(some) if any(_is_copy_of(column, other) for _, other in some[:place])
+    )
+
+
+def _is_copy_of(one: Column, other: Column) -> bool:
+    count = min(FIRST, len(one.steps), len(other.steps))
+    if count < FEWEST or not np.array_equal(one.steps[:count], other.steps[:count]):
+        return False
+    values, others = one.values[:count], other.values[:count]
+    return bool(np.ptp(values) > 0 and np.allclose(values, others, rtol=ROUNDED, atol=0.0))
+
+
+def _is_mean_of(mean: Column, column: Column) -> bool:
+    count = min(FIRST, len(mean.steps), len(column.steps))
+    if count < FEWEST or not np.array_equal(mean.steps[:count], column.steps[:count]):
+        return False
+    smooth, values = mean.values[:count], column.values[:count]
+    if not (np.isfinite(smooth).all() and np.isfinite(values).all()):
+        return False
+    spread = float(np.ptp(values))
+    if spread == 0.0 or np.allclose(smooth, values, rtol=0.0, atol=DIGITS * spread):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest are nobody's mean
+        so_far = np.cumsum(values) / np.arange(1, count + 1)
+        return bool(np.allclose(smooth, so_far, rtol=0.0, atol=DIGITS * spread)) or _forgets(smooth, values, spread)
+
+
+def _forgets(smooth: np.ndarray, values: np.ndarray, spread: float) -> bool:
+    """Return whether every value moves the mean by the same share of its distance to it."""
+    moved, away = np.diff(smooth), values[1:] - smooth[:-1]
+    share = float(moved @ away) / float(away @ away) if float(away @ away) > 0.0 else 0.0
+    return 0.0 < share < 1.0 and bool(np.allclose(moved, share * away, rtol=0.0, atol=DIGITS * spread))

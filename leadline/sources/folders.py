@@ -37,12 +37,12 @@ from .roles import (
     recognised,
     sort_files,
 )
+from .row import runs_in
 from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
 from .text import head_of
 from .walk import Walk, walk
-from .written import runs_in
 
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
 CHOSEN = "#"  # parts a path from the run in it that is meant
@@ -475,11 +475,10 @@ def _found(
     groups = list(grouped.groups)
     if joining == "by evidence":
         firsts = [held.carriers[0] for held in groups]
-        alone = [held.carriers[0] for held in groups if len(held.carriers) == 1]
-        index = [one for one in alone if is_index(one, [first for first in firsts if first is not one])]
-        groups = [held for held in groups if held.carriers[0] not in index]
+        index = [held for held in groups if all(is_index(one, firsts) for one in held.carriers)]
+        groups = [held for held in groups if held not in index]
         if index:
-            notes.append(f"Skipped (an index of runs, not a log): {_some(index)}")
+            notes.append(f"Skipped (an index of runs, not a log): {_some([held.carriers[0] for held in index])}")
         firsts = [held.carriers[0] for held in groups]
         prints = [held for held in groups if all(is_coarse_print(one, firsts) for one in held.carriers)]
         if prints:

@@ -32,7 +32,7 @@ from .paths import (
     may_hold_settings,
     step_in,
 )  # fmt: skip
-from .row import held_out
+from .row import ABOUT_RUNS, held_out
 from .source import Log, Source
 from .table import Table
 from .text import head_of
@@ -342,7 +342,9 @@ def is_index(carrier: Carrier, others: Sequence[Carrier]) -> bool:
     if carrier.path.is_dir() or carrier.log.run_id is not None:
         return False
     folder = carrier.path.parent
-    near = [other for other in others if folder in other.path.parents]
+    near = [other for other in others if folder in other.path.parents and other.path != carrier.path]
+    if near and carrier.log.not_rl == ABOUT_RUNS:
+        return True
     names = {name for other in near for name in _called(other, folder)}
     return lists_runs(carrier, names, near=len(near), below=any(other.path.parent != folder for other in near))
 
