@@ -35,7 +35,7 @@ def test_strange_input_gets_a_sensible_sentence(
         reading = json.loads(out.out)
         assert len(reading["reward"]["says"]) > 10
         if case == "past the plan":
-            assert reading["run"]["notes"] == ["the run is at step 79, past the 20 steps that were planned"]
+            assert reading["run"]["notes"] == ["Run is at step 79, past its 20 planned steps."]
         if case in ("no reward at all", "one point", "two points", "all NaN", "words"):
             assert reading["reward"]["shape"] == "undecided"
     else:
@@ -126,7 +126,7 @@ def test_until_before_the_first_step_reads_nothing_and_says_so(capsys: pytest.Ca
     assert main(["read", str(EXAMPLES / "healthy"), "--json", "--until", "0"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["run"]["last_step"], data["run"]["signals"], data["reward"]["shape"]) == (None, {}, "undecided")
-    assert data["run"]["notes"] == ["nothing was logged up to this step"]
+    assert data["run"]["notes"] == ["Nothing was logged up to this step."]
 
 
 def test_the_installed_command_prints_only_the_reading() -> None:

@@ -57,23 +57,14 @@ class ReadOptions:
 @click.command("read")
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 2.")
-@click.option(
-    "--schema",
-    type=click.Choice(["1", "2"]),
-    default="2",
-    help="With --json: 1 is the form before 1.0.",
-)
+@click.option("--schema", type=click.Choice(["1", "2"]), default="2", help="With --json: 1 is the form before 1.0.")
 @click.option("--no-charts", is_flag=True, help="With --json: omit chart points (90% of the size).")
 @until_option
 @budget_option
 @price_option
 @map_option
 @click.option(
-    "--html",
-    "page",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write a self-contained HTML report.",
+    "--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a self-contained HTML report."
 )
 @click.option(
     "--md",

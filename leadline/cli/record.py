@@ -13,14 +13,7 @@ from .options import Number, Renamed
 
 @click.command("record")
 @click.argument("path", type=click.Path(path_type=Path), default=".")
-@click.option(
-    "--every",
-    type=Number(0.1),
-    default=2.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Sampling interval.",
-)
+@click.option("--every", type=Number(0.1), default=2.0, show_default=True, metavar="SECONDS", help="Sampling interval.")
 @click.option("--for", "seconds", type=Number(0), metavar="SECONDS", help="Stop after SECONDS.")
 @click.option(
     "--max-size",

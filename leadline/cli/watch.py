@@ -81,15 +81,11 @@ class WatchOptions:
     "command:... Repeatable.",
 )
 @click.option(
-    "--act",
-    metavar="ACTION",
-    help="Stop the run once the evidence is strong enough (e.g. stop); dry run by default.",
+    "--act", metavar="ACTION", help="Stop the run once the evidence is strong enough (e.g. stop); dry run by default."
 )
 @click.option("--dry-run/--no-dry-run", default=True, show_default=True, help="Only report what --act would do.")
 @click.option(
-    "--then",
-    type=click.Choice(["sigkill", "sigterm"]),
-    help="Escalate with this signal if the run survives --act.",
+    "--then", type=click.Choice(["sigkill", "sigterm"]), help="Escalate with this signal if the run survives --act."
 )
 @click.option(
     "--after",

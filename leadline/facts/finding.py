@@ -304,9 +304,10 @@ def since_said(step: int | None, low: int | None, high: int | None) -> str:
 
 def sample_said(sample: Rollout) -> str:
     """Return one response with its prompt and reward."""
-    asked, answered = sample.prompt[-ASKED:], sample.output[:ANSWERED]
+    output = sample.output.strip()
+    asked, answered = sample.prompt[-ASKED:], output[:ANSWERED]
     prompt = f"{'…' if asked != sample.prompt else ''}{asked} → " if asked else ""
-    answer = f"{answered}{'…' if answered != sample.output else ''}"
+    answer = f"{answered}{'…' if answered != output else ''}"
     earned = f", scored {number(sample.score)}" if math.isfinite(sample.score) else ""
     return f"step {sample.step}{earned}: {prompt}{answer or '(nothing)'}"
 

@@ -54,13 +54,16 @@ def _pair(number: int, pair: SamplePair, room: int, blind: bool) -> list[tuple[s
 
 def _of(part: Passage, room: int, blind: bool) -> list[tuple[str, str]]:
     if blind:
-        mixed = sorted((*part.highest, *part.lowest), key=lambda one: (one.step, one.output))
-        return [("", _sample(one, room, blind)) for one in mixed]
+        return [("", _sample(one, room, blind)) for one in _mixed(part)]
     label = "high" if part.lowest else "any"
     return [
         *((label, _sample(one, room, blind)) for one in part.highest),
         *(("low", _sample(one, room, blind)) for one in part.lowest),
     ]
+
+
+def _mixed(part: Passage) -> list[Rollout]:
+    return sorted((*part.highest, *part.lowest), key=lambda one: (one.step, one.output))
 
 
 def _sample(rollout: Rollout, room: int, blind: bool) -> str:
@@ -84,8 +87,7 @@ def as_data(sheet: Sheet, kept: Reviews, *, blind: bool = False) -> dict[str, ob
 def _stretch_data(part: Passage, blind: bool) -> dict[str, object]:
     span: dict[str, object] = {"from": part.first_step, "to": part.last_step, "length": round(part.length)}
     if blind:
-        mixed = sorted((*part.highest, *part.lowest), key=lambda one: (one.step, one.output))
-        return {**span, "samples": [_data(one, blind) for one in mixed]}
+        return {**span, "samples": [_data(one, blind) for one in _mixed(part)]}
     scores = {"score": plain(part.score), "lowest_score": plain(part.low), "highest_score": plain(part.high)}
     samples = {"highest": part.highest, "lowest": part.lowest}
     return {**span, **scores, **{name: [_data(one, blind) for one in some] for name, some in samples.items()}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..digits import span
 from ..review.bins import Binned, binned
 from ..review.check import Checked, Direction
 from ..run import Series
@@ -18,16 +19,12 @@ SHOWN = 300  # characters of an error
 def table(told: Binned) -> str:
     """Return one row a bin, one column a series; ends with a newline."""
     rows = [["steps", *map(name, told.names)]]
-    for place, span in enumerate(told.spans):
-        rows.append([_span(*span), *(words.value(means[place]) for means in told.means)])
+    for place, steps in enumerate(told.spans):
+        rows.append([span(*steps), *(words.value(means[place]) for means in told.means)])
     widths = [max(len(row[column]) for row in rows) + GAP for column in range(len(rows[0]))]
     return "".join(
         "".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows
     )
-
-
-def _span(first: int, last: int) -> str:
-    return f"{first}" if first == last else f"{first}–{last}"
 
 
 def as_data(told: Binned) -> dict[str, object]:

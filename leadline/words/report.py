@@ -15,7 +15,7 @@ from ..run import HEADLINE
 from .verdict import decides, verdict_lines
 
 MORE = " (-v for details)"
-NOTHING_LOGGED = "nothing was logged up to this step"
+NOTHING_LOGGED = "Nothing was logged up to this step."
 CHARTS: dict[ChartId, str] = {
     "reward": "Reward",
     "judged": "Primary metric",
@@ -60,7 +60,7 @@ HOW_TO_MAP = "; --map NAME=KEY says what one is"
 
 
 def past_the_plan(last_step: int, planned: int) -> str:
-    return f"the run is at step {last_step}, past the {planned} steps that were planned"
+    return f"Run is at step {last_step}, past its {planned} planned steps."
 
 
 def what_was_read(run: RunSummary) -> tuple[str, ...]:
@@ -222,8 +222,11 @@ def head_lines(reading: Reading) -> list[HeadLine]:
 
 
 def missing_says(reading: Reading) -> str:
-    """Return what is missing in one line; empty if nothing is, or if the line `keep` gives all of it."""
-    best = reading.judgement.best_checkpoint
-    told = ("checkpoints",) if best is not None and best.path is None else ()
+    """Return what is missing in one line; empty if nothing is, or if the lines of the verdict give all of it."""
+    best, told = reading.judgement.best_checkpoint, set()
+    if best is not None and best.path is None:
+        told.add("checkpoints")
+    if reading.judgement.outcome == "overfitted":  # the held-out eval parted from the training reward
+        told.add("independent score")
     missing = [one for one in reading.run.missing if one.what not in told]
     return hidden(missing) if missing else ""

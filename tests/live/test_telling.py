@@ -273,7 +273,7 @@ def test_an_address_that_is_a_key_is_not_sent_in_the_open(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["slack", "discord"])
 def test_an_address_that_a_shell_put_on_the_command_line_is_refused(kind: str) -> None:
-    with pytest.raises(BadOrder, match=r"every user of this machine") as error:
+    with pytest.raises(BadOrder, match="`ps` shows it") as error:
         opened(f"{kind}:https://hooks.example.org/{TOKEN}")
     assert TOKEN not in str(error.value)
     assert f"--notify '{kind}:$NAME'" in str(error.value)
@@ -397,7 +397,7 @@ def test_an_order_that_cannot_be_followed_says_what_can(order: str) -> None:
 )
 @pytest.mark.parametrize("kind", ["webhook", "slack", "discord"])
 def test_an_address_that_is_none_is_refused_without_being_repeated(kind: str, address: str) -> None:
-    with pytest.raises(BadOrder, match="address") as error:
+    with pytest.raises(BadOrder, match=r"address|no URL") as error:
         opened(f"{kind}:$URL", URL=address)
     assert "URL" in str(error.value)
     assert TOKEN not in str(error.value)

@@ -351,7 +351,7 @@ def test_a_broken_first_row_of_a_console_counts_as_a_step() -> None:
     reward = run.get("reward/mean")
     assert reward is not None
     assert reward.steps.tolist() == list(range(2, 9))
-    assert any("1 printed row could not be read" in note for note in run.notes)
+    assert any("Skipped 1 printed row that could not be read" in note for note in run.notes)
 
 
 def test_a_row_that_is_written_again_and_again_is_one_row() -> None:

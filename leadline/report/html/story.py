@@ -40,12 +40,6 @@ def verdict(reading: Reading) -> Data:
     }
 
 
-def _chance(p: float | None) -> Data | None:
-    if p is None or not math.isfinite(p):
-        return None
-    return {"p": round(p, 4), "sure": sure(p)}
-
-
 def findings(reading: Reading, curves: Curves) -> list[Data]:
     return [_finding(one, says, curves) for one, says in sentences(reading.findings) if one.id != TIMELINE]
 
@@ -54,7 +48,7 @@ def _finding(finding: Finding, says: str, curves: Curves) -> Data:
     return {
         "id": text.name(finding.id),
         "severity": finding.severity,
-        "chance": _chance(finding.p),
+        "chance": sure(finding.p),
         "says": text.line(says),
         "since": finding.since_step,
         "places": [_place(one, curves) for one in finding.evidence],
@@ -104,7 +98,7 @@ def regimes(reading: Reading) -> Data:
     kl = reading.kl_reward
     return {
         "now": kl.regime,
-        "chance": _chance(kl.p),
+        "chance": None if kl.p is None else sure(kl.p),
         "says": text.line(capital(kl.say())),
         "segments": [
             {"from": one.first_step, "to": one.last_step, "regime": one.regime, "sure": sure(one.p)}
@@ -147,13 +141,8 @@ def onset(reading: Reading) -> Data | None:
     if pair is None:
         return None
     found, says = pair
-    return {
-        "says": text.line(says),
-        "chance": _chance(found.p),
-        "order": [
-            {"name": text.name(one.signal), "from": one.first_step, "to": one.last_step} for one in found.evidence
-        ],
-    }
+    order = [{"name": text.name(one.signal), "from": one.first_step, "to": one.last_step} for one in found.evidence]
+    return {"says": text.line(says), "order": order}
 
 
 def run(reading: Reading) -> Data:

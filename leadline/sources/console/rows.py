@@ -180,8 +180,8 @@ class Rows:
                 self.table.move(row, pace * max(count, 1))
 
     def _damage(self) -> list[str]:
-        lost = f"{self.lost} printed row{'s' * (self.lost != 1)} could not be read"
-        damaged = f"{self.damaged} printed row{'s' * (self.damaged != 1)} held a value that could not be read"
+        lost = f"Skipped {self.lost} printed row{'s' * (self.lost != 1)} that could not be read."
+        damaged = f"Skipped a value that could not be read in {self.damaged} printed row{'s' * (self.damaged != 1)}."
         return [lost] * bool(self.lost) + [damaged] * bool(self.damaged)
 
     def _left_out(self, read: Table) -> list[str]:

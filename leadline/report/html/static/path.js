@@ -180,7 +180,7 @@ function portrait() {
   }
   const clear = regimes.now !== "undecided" && regimes.now !== "no_kl";
   body.append(
-    make("p", { class: "lead" }, `${regimes.says}${regimes.chance && clear ? ` (${regimes.chance.sure})` : ""}.`),
+    make("p", { class: "lead" }, `${regimes.says}${regimes.chance && clear ? ` (${regimes.chance})` : ""}.`),
   );
   const said = make("p", { class: "said" }, "Each point is one step; hover to see which.");
   const host = make("div", { class: "plot" });

@@ -54,7 +54,6 @@ function findings() {
 }
 
 function finding(one) {
-  const id = one.chance ? `${one.id}, ${one.chance.sure}` : one.id;
   return make(
     "li",
     { class: "finding", "data-severity": one.severity },
@@ -62,7 +61,7 @@ function finding(one) {
     make(
       "div",
       {},
-      make("p", { class: "says" }, one.says, " ", make("span", { class: "id" }, `[${id}]`)),
+      make("p", { class: "says" }, one.says, " ", make("span", { class: "id" }, `[${one.id}, ${one.chance}]`)),
       one.places.length
         ? make(
             "ul",
