@@ -119,17 +119,12 @@ class RunComparison(Comparison):
 
     __slots__ = ()
 
-    @property
-    def headline(self) -> str:
-        """The answer in one line, as in the JSON."""
-        return compare_words.headline(self)
-
     def as_data(self) -> dict[str, object]:
         """Return the comparison as plain data, as in `leadline compare --json`."""
         return compare_data.as_data(self)
 
     def __repr__(self) -> str:
-        return plain.printable(f"<Comparison: {self.headline}>")
+        return plain.printable(f"<Comparison: {compare_words.headline(self)}>")
 
     def __str__(self) -> str:
         return compare_screen.render(self)

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 from conftest import ROOT, trl_bytes
+from extras import needs
 from simulated import noise
 from waiting import PATIENCE, wait_for
 
@@ -84,6 +84,7 @@ def test_people_get_what_the_truth_is_then_a_summary_then_a_row_a_run(
 
 
 def test_a_backtest_that_is_ended_leaves_no_workers(runs: Path) -> None:
+    psutil = needs("psutil", "record")
     words = [sys.executable, "-m", "leadline", "backtest", *map(str, sorted(runs.iterdir())), "--checks", "100"]
     process = psutil.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
     workers = wait_for(lambda: found if len(found := process.children(recursive=True)) >= 2 else [])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -250,7 +251,7 @@ def test_a_scan_that_is_killed_is_gone_on_with(lab: Path, tmp_path: Path) -> Non
 
 def _count(store: Path) -> int:
     try:
-        with sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True) as base:
+        with closing(sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)) as base:
             return int(base.execute("SELECT COUNT(*) FROM places WHERE done IS NOT NULL").fetchone()[0])
     except sqlite3.Error:
         return 0

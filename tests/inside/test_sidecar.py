@@ -9,15 +9,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-import psutil
 import pytest
+from extras import needs
 from waiting import PATIENCE, wait_for
 
 from leadline.inside import sidecar
 from leadline.inside.journal import started_at
 from leadline.inside.sidecar import alive
 
+psutil = needs("psutil", "record")
 REPOSITORY = Path(__file__).parents[2]
 
 TRAIN = """
@@ -34,7 +36,7 @@ print(run.answer["verdict"], flush=True)
 """
 
 
-def watching(folder: Path) -> list[psutil.Process]:
+def watching(folder: Path) -> list[Any]:
     """Every process of ours that was started for the journals below a folder."""
     found = []
     for process in psutil.process_iter(["cmdline", "pid"]):

@@ -29,6 +29,8 @@ FRAMEWORKS = {
     "open_instruct": ("scores", "loss/policy_avg", "loss/policy", 2),
     "ms_swift": ("reward", "completions/mean_length", "len/response_mean", 16),
     "prime_rl": ("train/agg/all/reward/mean", "optim/grad_norm", "grad_norm", 16),
+    "rllm": ("reward/mean", "episode/response_tokens", "len/response_mean", 16),
+    "torchforge": ("reward/evaluate_response/avg_total_reward", "rl_trainer/avg_loss", "loss/total", 16),
 }
 
 

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def answer(out: Path) -> dict[str, Any]:
 
 
 def looks(out: Path) -> list[tuple[int, str]]:
-    with sqlite3.connect(f"file:{journal(out).with_name('state.db')}?mode=ro", uri=True) as base:
+    with closing(sqlite3.connect(f"file:{journal(out).with_name('state.db')}?mode=ro", uri=True)) as base:
         return list(base.execute("SELECT step, verdict FROM looks ORDER BY step"))
 
 

@@ -83,10 +83,12 @@ class Pairs:
 
 
 class Bullets:
-    """NeMo RL: `Step 12/1000` between rules, then `• Avg Reward: 0.41` and a block of timings."""
+    """NeMo RL: `Step 12/1000` between rules, then `• Avg Reward: 0.41` and a block of timings. torchforge: `METRICS
+    STEP 12` between rules, then `  reward/evaluate_response/avg_total_reward: 0.41`."""
 
-    marks: tuple[bytes, ...] = ("•".encode(), b"= Step ", b"Timing", b"Total step time")
-    HEADER = re.compile(r"=\s*Step (\d+)/\d+\s*=")
+    marks: tuple[bytes, ...] = ("•".encode(), b"= Step ", b"Timing", b"Total step time", b"METRICS STEP")
+    HEADER = re.compile(r"=\s*Step (\d+)/\d+\s*=|- METRICS STEP (\d+) =")
+    PATH = re.compile(rf"\s+([^\s:]+/[^\s:]+): ({NUMBER})\s*")
     BULLET = re.compile(
         rf"(?:•\s*(?P<key>[^:]+?)|(?P<total>Total step time)):\s*(?P<value>{NUMBER})(?P<s>s)?(?:\s|$|\()"
     )
@@ -96,8 +98,12 @@ class Bullets:
 
     def take(self, line: str, rows: Rows) -> bool:
         if header := self.HEADER.search(line):
-            self._step = int(header[1])
+            self._step = int(header[1] or header[2])
+            self.marks = (*Bullets.marks, b": ") if header[2] else Bullets.marks
             return False
+        if self._step is not None and b": " in self.marks and (path := self.PATH.fullmatch(line)):
+            rows.add(self._step, {path[1]: path[2]})
+            return True
         bullet = self.BULLET.search(line)
         if self._step is None or bullet is None:
             return False

@@ -143,8 +143,29 @@ def prime_rl(source: Path, out: Path, rows: Rows) -> None:
     asyncio.run(write())
 
 
+def rllm(source: Path, out: Path, rows: Rows) -> None:
+    logger = taken(source, "rllm.utils.tracking").LocalLogger()
+    for step, values in rows:
+        logger.log(values, step)
+
+
+def torchforge(source: Path, out: Path, rows: Rows) -> None:
+    module = taken(source / "src", "forge.observability.metrics", "forge.util.logging")
+    module.logger.setLevel(logging.INFO)
+    console = module.ConsoleBackend(logging_mode=module.LoggingMode.GLOBAL_REDUCE)
+
+    async def write() -> None:
+        await console.init(module.BackendRole.GLOBAL, process_name="global_reduce")
+        for step, values in rows:
+            mean = module.Reduce.MEAN
+            await console.log_batch([module.Metric(*one, mean, timestamp=1.0) for one in values.items()], step)
+
+    asyncio.run(write())
+
+
 FRAMEWORKS: dict[str, Callable[[Path, Path, Rows], None]] = {
-    one.__name__: one for one in (openrlhf, roll, slime, skyrl, areal, open_instruct, ms_swift, prime_rl)
+    one.__name__: one
+    for one in (openrlhf, roll, slime, skyrl, areal, open_instruct, ms_swift, prime_rl, rllm, torchforge)
 }
 
 if __name__ == "__main__":
