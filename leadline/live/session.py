@@ -16,7 +16,7 @@ from typing import TextIO
 
 from ..errors import BadOrder
 from ..recorder import Recorder
-from ..records import dataclass, field
+from ..records import dataclass, field, replace
 from ..report.plain import printable
 from ..report.plots import png
 from . import memory, metrics
@@ -114,15 +114,18 @@ class _Session:
     """What follows from checks and from what goes wrong."""
 
     def __init__(self, options: Options, store: Store) -> None:
-        self.options = options
+        tells = tuple(dict.fromkeys(one for entry in options.entries for one in entry.tell))
+        opened = open_channels(tells, os.environ)
+        # From here on by the channels' names, as alerts are kept for them: an order may hold an address.
+        named = (replace(entry, tell=tuple(opened[one].name for one in entry.tell)) for entry in options.entries)
+        self.options = options = replace(options, entries=tuple(named))
         self.said: Callable[[str], None] = _complain
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
         self._grown: deque[Watched] = deque()
         self._acts: threading.Thread | None = None
         self._dropped: dict[str, int] = {}  # by run: dropped checks as far as they were reported
         self._pictures: dict[str, bytes | None] = {}  # of runs that alerts are about
-        tells = tuple(dict.fromkeys(one for entry in options.entries for one in entry.tell))
-        channels = open_channels(tells, os.environ)
+        channels = tuple({channel.name: channel for channel in opened.values()}.values())
         self._outbox = Outbox(store, channels, say=lambda says: self.said(says), picture=self._pictures.get)
         self._settling = Settling(
             options, store, say=lambda says: self.said(says), done=self._acted, is_alone=self._is_alone

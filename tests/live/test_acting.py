@@ -100,7 +100,7 @@ def test_a_training_is_asked_to_end_and_what_became_of_it_is_said(scene: Scene, 
     assert sent is not None
     assert sent.state == "sent"
     assert sent.says.startswith(f"Has sent {kind.upper()} to process {process.pid} ({sys.executable} -u -c")
-    assert "it has the log open for writing" in sent.says
+    assert "which has the log open for writing" in sent.says
     assert scene.signals() == [f"signal {number}"]
     done = actor.consider(life, ENOUGH, scene.run)
     assert done is not None

@@ -106,7 +106,7 @@ def test_who_wrote_the_journal_is_known_although_it_has_nothing_open(scene: Scen
     elsewhere = scene.folder / "journal.jsonl"
     elsewhere.touch()
     run = RunFiles((elsewhere,), (Identity(process.pid, here.identity.started, ()),))
-    assert "it wrote the run's journal" in told(scene, process.pid, run)
+    assert "which wrote the run's journal" in told(scene, process.pid, run)
     assert process.wait(30) == 0
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from live.growing import settle, write_rows
+from live.receivers import WebServer, serving
 from rich.console import Console
 from waiting import wait_for
 
@@ -67,6 +68,25 @@ def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
         assert alert.about == "verdict.roll_back"
         assert out.count("Next: Stop the run") == 1  # told once for both looks
         assert store.delivery_counts() == {"sent": 1}
+
+
+def test_alerts_of_a_watch_arrive_by_every_channel_and_leave_no_address_in_its_state(tmp_path: Path) -> None:
+    """By an address and a command on the command line: alerts are kept for the name of a channel, never for these."""
+    log, state, received = tmp_path / "metrics.jsonl", tmp_path / "state.db", tmp_path / "received"
+    write_rows(log, range(1, 140), fall_after=60)
+    web = WebServer()
+    with serving(web):
+        words = [
+            "--notify",
+            f"webhook:{web.url}/s3cret",
+            "--notify",
+            f"command:/bin/sh -c 'cat > {received}; : s3cret'",
+        ]
+        with service(str(log), "--state", str(state), *words):
+            wait_for(lambda: web.keys() and received.exists() and received.read_text())
+    with Store(state, write=False) as store:
+        assert web.keys() == [alert.key for alert in store.alerts()]
+    assert b"s3cret" not in b"".join(file.read_bytes() for file in tmp_path.glob("state.db*"))
 
 
 def test_a_service_whose_reader_is_gone_goes_on(tmp_path: Path) -> None:

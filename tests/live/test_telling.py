@@ -90,7 +90,7 @@ def post_office() -> Iterator[Callable[..., MailServer]]:
 
 
 def opened(order: str, **environ: str) -> Channel:
-    (channel,) = open_channels([order], {**os.environ, **environ})
+    (channel,) = open_channels([order], {**os.environ, **environ}).values()
     return channel
 
 
@@ -347,7 +347,7 @@ def test_a_command_gets_the_json_and_the_text_but_none_of_our_secrets(tmp_path: 
     environ = {**os.environ, "HOOK": f"https://example.org/{TOKEN}", "LEADLINE_SMTP_PASSWORD": TOKEN, "MINE": "yes"}
     order = f"command:{sys.executable} {program} --team 'a b; rm -rf /'"
     channels = open_channels([order, "webhook:$HOOK"], environ)
-    channels[0].tell(Message((ALERT,)))
+    channels[order].tell(Message((ALERT,)))
     seen = json.loads((tmp_path / "seen.json").read_text())
     assert seen["argv"] == ["--team", "a b; rm -rf /"]
     assert seen["given"]["alerts"][0]["key"] == ALERT.key == seen["environ"]["LEADLINE_KEY"]
@@ -435,7 +435,7 @@ def test_neither_the_name_nor_the_looks_of_a_channel_give_a_secret_away() -> Non
         "LEADLINE_SMTP_PASSWORD": TOKEN,
     }
     orders = [f"webhook:https://h.example/{TOKEN}", "slack:$URL", "discord:$URL", "mail:a@b.c", f"command:x {TOKEN}"]
-    channels = open_channels(orders, environ)
+    channels = list(open_channels(orders, environ).values())
     assert len(channels) == len(orders)
     assert TOKEN not in repr(channels)
     assert not any(TOKEN in channel.name for channel in channels)

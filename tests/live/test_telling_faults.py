@@ -624,7 +624,7 @@ def test_killed_between_handing_over_and_knowing(web: WebServer, tmp_path: Path)
         "from leadline.live.store import Store\n"
         "from leadline.live.telling import open_channels\n"
         "with Store(sys.argv[1]) as base:\n"
-        "    box = Outbox(base, open_channels(['webhook:$HOOK'], os.environ), say=print)\n"
+        "    box = Outbox(base, [*open_channels(['webhook:$HOOK'], os.environ).values()], say=print)\n"
         "    box.start(); time.sleep(float(sys.argv[2])); box.close()\n"
     )
     with Store(tmp_path / "state.db") as base:
@@ -661,7 +661,7 @@ def test_no_secret_in_the_state_file_the_words_or_a_traceback(web: WebServer, tm
     said: list[str] = []
     path = tmp_path / "state.db"
     with Store(path) as base:
-        channels = open_channels(orders, environ)
+        channels = open_channels(orders, environ).values()
         base.put_alerts(base.run("a", 0.0), [ALERT], [channel.name for channel in channels], 0.0)
         for channel in channels:
             sender = Sender(base, channel, say=said.append)

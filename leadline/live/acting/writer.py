@@ -162,7 +162,7 @@ def _writer(run: RunFiles, system: System) -> tuple[Snapshot, str]:
     if run.writers:
         for process in system.every.values():
             if _wrote_journal(process.identity, run):
-                return process, "it wrote the run's journal"
+                return process, "which wrote the run's journal"
         wrote = f"process {run.writers[-1].pid}, which wrote the run's journal"
         raise Unclear(f"{wrote}, has ended or runs on another machine: watch it there, or {_otherwise(None)}")
     writers = {_only(holders, system): node for node in run.sizes() if (holders := system.writing(node))}
@@ -174,7 +174,7 @@ def _writer(run: RunFiles, system: System) -> tuple[Snapshot, str]:
         pids = " and ".join(f"process {one.pid}" for one in sorted(first or writers, key=lambda one: one.pid))
         raise Unclear(f"{pids} both write the run: stop one of them, or {_otherwise(None)}", later=True)
     _refuse_copies(first[0], writers[first[0]], system)
-    return first[0], "it has the log open for writing"
+    return first[0], "which has the log open for writing"
 
 
 def _only(holders: list[Snapshot], system: System) -> Snapshot:

@@ -24,8 +24,8 @@ BARE = ("stdout", "desktop")  # these take no target
 SECRETS = ("LEADLINE_SMTP_PASSWORD", "LEADLINE_SMTP_USER")
 
 
-def open_channels(orders: Sequence[str], environ: Mapping[str, str]) -> tuple[Channel, ...]:
-    """Return the channels that `--notify` names, each once. Raises BadOrder."""
+def open_channels(orders: Sequence[str], environ: Mapping[str, str]) -> dict[str, Channel]:
+    """Return the channels that `--notify` names, by the order for each. Raises BadOrder."""
     split = [(order, *order.partition(":")[::2]) for order in orders]
     secrets = [*SECRETS, *(target[1:] for _, _, target in split if target.startswith("$"))]
     for_programs = {name: value for name, value in environ.items() if name not in secrets}
@@ -37,9 +37,8 @@ def open_channels(orders: Sequence[str], environ: Mapping[str, str]) -> tuple[Ch
                 tried="to read it as a channel",
                 next_step=f"use one of: {'; '.join(form for form, _ in CHANNELS.values())}",
             )
-        channel = CHANNELS[kind][1](target, for_programs if kind in ("command", "desktop") else environ)
-        found[channel.name] = channel
-    return tuple(found.values())
+        found[order] = CHANNELS[kind][1](target, for_programs if kind in ("command", "desktop") else environ)
+    return found
 
 
 def _shown(order: str) -> str:

@@ -11,7 +11,7 @@ import re
 import ssl
 import urllib.request
 from collections.abc import Callable, Mapping
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ... import __version__
 from ...errors import BadOrder
@@ -44,7 +44,7 @@ class Service:
 
     body: Callable[[Message], Body]
     is_secret: bool = True  # whoever has the address can post: it must come from the environment, over https
-    query: tuple[tuple[str, str], ...] = ()
+    query: str = ""  # added to the address
     most: int = 10_000
     spacing: float = 30.0
     takes_picture: bool = False
@@ -55,7 +55,7 @@ SERVICES = {
     "webhook": Service(webhook_body, is_secret=False, most=100, spacing=0.0),
     "slack": Service(forms.slack_body),
     # Only with wait=true Discord confirms that it took the message.
-    "discord": Service(forms.discord_body, query=(("wait", "true"),), takes_picture=True),
+    "discord": Service(forms.discord_body, query="wait=true", takes_picture=True),
 }
 
 
@@ -63,7 +63,8 @@ def opened(kind: str, target: str, environ: Mapping[str, str]) -> Channel:
     """Return the channel that posts to `target`, an address or `$NAME`. Raises BadOrder."""
     service = SERVICES[kind]
     address, name = _address(kind, target, environ, is_secret=service.is_secret)
-    post = Post(_with_query(address, service.query))
+    query = f"{'&' if urlsplit(address).query else '?'}{service.query}" if service.query else ""
+    post = Post(address + query)
     return Channel(
         name,
         lambda message: post.send(*service.body(message)),
@@ -150,12 +151,6 @@ def _address(kind: str, target: str, environ: Mapping[str, str], *, is_secret: b
             next_step="pass its https address",
         )
     return address, f"{kind}:{target if named else f'{host}#{short_name(target)}'}"
-
-
-def _with_query(address: str, query: tuple[tuple[str, str], ...]) -> str:
-    parts = urlsplit(address)
-    added = urlencode({**dict(parse_qsl(parts.query)), **dict(query)})
-    return urlunsplit(parts._replace(query=added)) if query else address
 
 
 def _without_credentials(url: str) -> tuple[str, dict[str, str]]:
