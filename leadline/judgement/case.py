@@ -60,6 +60,11 @@ class Case:
     drift: Finding | None = None  # the policy moves on and its reward does not
 
     @property
+    def enough(self) -> float:
+        """Return how much higher a step has to stand to be the better one: by what is worth having and can be told."""
+        return max(self.outlook.now.worth, self.judged.grain)
+
+    @property
     def flat_for(self) -> float:
         """Return how long it has had nearly all of its gain, as a share of the plan: a gain is waited for from then on.
         It may creep up meanwhile, so this is not since when it is told to be flat (`rest_of`)."""

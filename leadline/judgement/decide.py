@@ -133,7 +133,7 @@ def _verdict(case: Case, everywhere: Ranking, price: float) -> Verdict:
     if may_be_its_beginning or (case.p_pays >= STOP and not _has_lasted(case, price)):
         return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
-    enough = 0.0 if case.p_hidden > 0.5 else case.outlook.now.worth  # the evidence says that it is lost
+    enough = 0.0 if case.p_hidden > 0.5 else case.enough  # the evidence says that it is lost
     if behind > enough:
         return "roll_back"
     return "undecided" if _reason(case, "undecided").kind in OPEN else "stop"
@@ -225,8 +225,8 @@ def _beside_training(case: Case, reason: Reason) -> Reason:
 
 def _by_last_rows(case: Case, everywhere: Ranking, reason: Reason) -> Reason:
     """Give a drop that the curve has not followed yet the numbers of the last rows: they are why it rolls back."""
-    fall = fall_in_last_rows(everywhere, case.score.series, case.outlook.now.worth)
-    if fall.high - fall.now <= case.outlook.now.worth:
+    fall = fall_in_last_rows(everywhere, case.score.series, case.enough)
+    if fall.high - fall.now <= case.enough:
         return reason
     sure = fall.p > SAID
     return replace(

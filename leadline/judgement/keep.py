@@ -36,7 +36,7 @@ def best_checkpoint(case: Case, everywhere: Ranking) -> BestCheckpoint:
     chosen = kept[ranking.best]
     wanted, place = int(everywhere.steps[everywhere.best]), int(np.argmin(np.abs(everywhere.steps - chosen.step)))
     cost = float(everywhere.means[everywhere.best] - everywhere.means[place])
-    dear = cost > case.outlook.now.worth
+    dear = cost > case.enough
     return BestCheckpoint(
         chosen.step,
         _p_best(case, ranking),
@@ -51,7 +51,7 @@ def best_checkpoint(case: Case, everywhere: Ranking) -> BestCheckpoint:
 def _p_best(case: Case, ranking: Ranking) -> float:
     """Return how likely no other step is better by more than is worth having or can be told. It decides nothing."""
     noise = float(np.median(case.score.curve.last.noise))
-    by = max(WORTH * case.outlook.now.scale, UNSEEN * noise)
+    by = max(WORTH * case.outlook.now.scale, UNSEEN * noise, case.judged.grain)
     return round(BELIEVED * ranking.p_none_better(by), 4)
 
 

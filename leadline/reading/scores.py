@@ -3,6 +3,8 @@
 `judged_in(view)`           the score that is judged: all that the verdict looks at beside findings
 `held_out_names(view)`      held-out scores that can be read; `judges(view)`: the fittest to judge the run first
 `independent(run, name)`    whether one is another measure than the trained reward, or that reward on other prompts
+`problems(view, name)`      how many held-out problems stand behind it, where the log says
+`grain(view, series)`       the difference that so many problems cannot tell
 `second_scores(view)`       other measures of the training samples themselves: accuracy beside the reward
 `missing(run)`              what a reader would look for that the run does not show
 """
@@ -25,6 +27,7 @@ from ..vocabulary.names import tokens
 from .view import HEADLINE, Stretch, View, stretch_of
 from .whole import Trace
 
+WHOLE = 0.1  # of a problem: right answers in percent are whole numbers of problems
 SAME = 0.1  # of the reward's range: a held-out score so near is the same function
 MOST = 4  # series of a sort: a log with a hundred evaluation sets is not read whole
 SCORES = re.compile(r"reward|score|acc|pass|solve|success|correct|win|return|maj|best|f1|\bem\b")
@@ -38,6 +41,11 @@ ACCURACY = "reward/accuracy"
 RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1"}  # words for right answers
 GOLD = {"gold", "golden", "oracle"}
 REWARDED = {"reward", "score", "return"}
+SIZE_WORDS = {"n", "num", "count", "size", "total", "number", "max"}
+ITEMS = {
+    "sample", "samples", "problem", "problems", "question", "questions", "prompt", "prompts", "example", "examples",
+    "actions", "episode", "task", "tasks", "items", "instances",
+}  # fmt: skip
 ROUNDED = 1e-3  # of a range: what printing may have rounded off
 
 
@@ -51,6 +59,7 @@ class Judged:
     stretch: Stretch
     training: Trace | None  # the training reward, if a held-out score is judged
     scores: tuple[float, ...]  # of single responses
+    grain: float  # what the problems behind a held-out score cannot tell from luck
 
     @property
     def since(self) -> int | None:
@@ -81,6 +90,7 @@ def judged_in(view: View) -> Judged | None:
                 stretch_of(view.whole, name),
                 None if name == HEADLINE else view.of(HEADLINE),
                 tuple(sample.score for batch in view.batches for sample in batch.samples),
+                grain(view, score.series),
             )
     return None
 
@@ -162,6 +172,57 @@ def independent(run: Run, name: str) -> bool:
         return False
     rewards = [one for one in run.series if _is_held_out(one.name) and {*tokens(one.name)} & REWARDED]
     return not any(_is_copy(series, one) for one in rewards)
+
+
+def problems(view: View, name: str) -> int | None:
+    """Return how many held-out problems a score is the mean of: as the log or the settings say, else as many as the
+    samples kept whose scores have that mean; None where nothing says."""
+    series = view.run.get(name)
+    if series is None:
+        return None
+    sizes = [one for one in (*view.run.series, *view.run.unread) if _is_size(one.key) and one.finite.any()]
+    sizes.sort(key=lambda one: -len({*tokens(one.key)} & {*tokens(series.key)}))
+    counts = [float(np.median(one.numbers)) for one in sizes]
+    set_to = [value for key, value in view.run.config.raw.items() if _is_size(key)]
+    counts += [float(value) for value in set_to if isinstance(value, (int, float))]
+    said = next((int(count) for count in counts if count >= 1 and count == int(count)), None)
+    return _samples_behind(view.run, series) if said is None else said
+
+
+def grain(view: View, series: Series) -> float:
+    """Return the difference between two steps of a held-out score that its problems cannot tell from luck: the standard
+    error of as many right-or-wrong answers, in its own unit. Two steps share their problems, and with them half of
+    their variance, so this is that of a difference, too. 0 where nobody says how many problems there are, or in what
+    unit."""
+    values = series.numbers
+    count = problems(view, series.name) if _is_held_out(series.name) and len(values) else None
+    if count is None or float(values.min()) < 0:
+        return 0.0
+    most = 1.0
+    if float(values.max()) > 1:  # right answers in percent are whole numbers of problems
+        most = 100.0
+        solved = values * count / most
+        if float(values.max()) > most or float(np.abs(solved - np.round(solved)).max()) > WHOLE:
+            return 0.0
+    return float(np.sqrt(np.mean(values * (most - values)) / count))
+
+
+def _samples_behind(run: Run, series: Series) -> int | None:
+    """Return how many samples were kept of an evaluation, where the mean of their scores is the score at every step,
+    and they are not all scored alike, which proves nothing."""
+    counts = set()
+    for step in {*series.steps.tolist()} & {*run.rollouts.steps}:
+        scores = np.array([sample.score for sample in run.rollouts.at(step)])
+        value = float(series.values[series.steps == step][0])
+        if not len(scores) or np.ptp(scores) == 0 or not abs(float(scores.mean()) - value) < ROUNDED:
+            return None
+        counts.add(len(scores))
+    return min(counts, default=None)
+
+
+def _is_size(key: str) -> bool:
+    said = {*tokens(key)}
+    return "eval" in said and bool(said & SIZE_WORDS) and bool(said & ITEMS)
 
 
 def _repeats_reward(run: Run, name: str) -> bool:

@@ -329,6 +329,28 @@ def test_the_held_out_score_is_judged_where_there_is_one() -> None:
     assert said.verdict != "continue"
 
 
+@pytest.mark.parametrize(("problems", "verdict"), [(None, "roll_back"), (40, "stop"), (40_000, "roll_back")])
+def test_nothing_is_gone_back_for_that_the_held_out_problems_cannot_tell(problems: int | None, verdict: str) -> None:
+    """A twentieth below its best is luck on 40 problems, and none on 40 000."""
+    course = 0.1 + 0.4 * np.minimum(U / 0.2, 1) - 0.05 * (U > 0.5)
+    held_out = logged("eval/acc/mean", course[::5], 0.002, 3, STEPS[::5])
+    size = logged("eval/n_problems", np.full(COUNT, problems or 0.0), 0.0)
+    run = run_of(reward(ramp(1, 1)), held_out, *((size,) if problems else ()), planned=round(1.1 * COUNT))
+    said = judged(run)
+    assert said.judged == "eval/acc/mean"
+    assert said.verdict == verdict
+
+
+def test_as_good_as_the_best_are_steps_that_its_problems_cannot_tell_apart() -> None:
+    held_out = logged("eval/acc/mean", np.full(COUNT, 0.5)[::10], 0.05, 3, STEPS[::10])
+    size = logged("eval/n_problems", np.full(COUNT, 4.0), 0.0)
+    alone, told = (judged(run_of(held_out, *more)).best_checkpoint for more in ((), (size,)))
+    assert alone is not None
+    assert told is not None
+    assert alone.step == told.step
+    assert alone.p_best < told.p_best == BELIEVED
+
+
 def test_the_training_reward_is_heard_where_the_held_out_score_says_little() -> None:
     few = logged("eval/reward/mean", 0.3 + 0.1 * STEPS[::30] / COUNT, 0.05, 3, STEPS[::30])
     rising, flat = (judged(run_of(reward(course), few)).p_continue_pays for course in (ramp(0, 1), ramp(1, 1)))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadline.reading import View, missing
-from leadline.reading.scores import independent, second_scores
+from leadline.reading.scores import grain, independent, problems, second_scores
 from leadline.sources import open_run
 
 STEPS = range(10, 410, 10)
@@ -68,6 +68,44 @@ def test_an_independent_score_is_missed_where_every_held_out_one_is_the_reward(
 ) -> None:
     found = [one.what for one in missing(view_of(tmp_path, keys, every=4).run, None)]
     assert ("independent score" in found) is lacks
+
+
+def test_the_log_says_on_how_many_problems(tmp_path: Path) -> None:
+    view = view_of(tmp_path, {"eval_accuracy": DOWN, "eval/n_problems": lambda step: 50}, every=4)
+    assert problems(view, "eval/acc/mean") == 50
+
+
+@pytest.mark.parametrize("unit", [1, 100])
+def test_few_problems_tell_no_small_difference(unit: int, tmp_path: Path) -> None:
+    view = view_of(
+        tmp_path, {"eval_accuracy": lambda step: unit * (24 + step % 3) / 50, "eval/n_problems": lambda step: 50}
+    )
+    series = view.run.get("eval/acc/mean")
+    assert series is not None
+    assert grain(view, series) == pytest.approx(unit * (0.5 * 0.5 / 50) ** 0.5, rel=0.01)
+
+
+@pytest.mark.parametrize("keys", [{}, {"eval/n_problems": lambda step: 50.0}])
+def test_without_their_number_or_a_unit_nothing_is_known_about_luck(
+    keys: dict[str, Callable[[int], float]], tmp_path: Path
+) -> None:
+    view = view_of(tmp_path, {"eval_accuracy": lambda step: 3 + step / 70, **keys})
+    series = view.run.get("eval/acc/mean")
+    assert series is not None
+    assert grain(view, series) == 0.0
+
+
+def test_kept_samples_of_an_evaluation_say_on_how_many_problems(tmp_path: Path) -> None:
+    samples = [{"prompt": f"q{n}", "response": "a", "correct": n < 5} for n in range(20)]
+    folder = tmp_path / "eval" / "step_400"
+    folder.mkdir(parents=True)
+    (folder / "samples.jsonl").write_text("".join(json.dumps(one) + "\n" for one in samples))
+    (folder / "metrics.json").write_text(json.dumps({"accuracy": 0.25}))
+    assert problems(view_of(tmp_path, {}), "eval/acc/mean") == 20
+
+
+def test_where_nothing_says_how_many_it_is_unknown(tmp_path: Path) -> None:
+    assert problems(view_of(tmp_path, {"eval_accuracy": DOWN}), "eval/acc/mean") is None
 
 
 def test_an_accuracy_of_the_training_samples_is_a_second_score(tmp_path: Path) -> None:
