@@ -16,16 +16,20 @@ def default_store() -> str:
     return os.environ.get("LEADLINE_STORE") or str(state_folder() / "shelf.db")
 
 
-@cache
 def host() -> str:
     """This machine since it was started: after a reboot nobody of before lives. Two containers may share a name, but
     not the numbers of their processes."""
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()[:8]
-        space = Path("/proc/self/ns/pid").readlink().name.strip("pid:[]")
+        return f"{socket.gethostname()}/{_boot()}"
     except OSError:
-        boot = space = ""
-    return f"{socket.gethostname()}/{boot}/{space}"
+        return f"{socket.gethostname()}//"
+
+
+@cache
+def _boot() -> str:
+    """Return the boot and the space of process numbers. An error is not kept: a server of agents may not look there."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()[:8]
+    return f"{boot}/{Path('/proc/self/ns/pid').readlink().name.strip('pid:[]')}"
 
 
 def owner() -> str:
