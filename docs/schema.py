@@ -116,7 +116,7 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
     described = {"type": "object", "properties": properties, "required": required}
     if kind is Finding:
         described["allOf"] = _facts_by_id(seen)
-    about = inspect.getdoc(kind) or ""
+    about = inspect.cleandoc(kind.__doc__ or "")
     about = "" if about.startswith(f"{kind.__name__}(") else about  # the one that dataclasses write
     return {"description": " ".join(about.split())} | described if about else described
 
