@@ -88,7 +88,7 @@ class _Track:
 def _track(series: Series, events: Sequence[int]) -> _Track:
     values, unit = _scaled(series.values)
     cells = cells_of(series.steps, values)
-    tamed = tame(cells.values)
+    tamed = tame(_without_luck(cells.values))
     found, suspected = find_breaks(cells, tamed, events)
     starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
     name, pieces = zlib.crc32(series.name.encode()), []
@@ -96,6 +96,16 @@ def _track(series: Series, events: Sequence[int]) -> _Track:
         part = cells.part(start, stop)
         pieces.append(_Piece(part, tamed[start:stop], Stream(name, part.points, order)))
     return _Track(cells, unit, found, suspected, tuple(pieces))
+
+
+def _without_luck(values: Floats) -> Floats:
+    """Return values that stand at one number, but for a few higher ones in between, as that number alone: a rare
+    success, such as those of a sparse reward, shows no level that could be lost."""
+    if len(values) == 0 or not 0 < (count := int((above := values > values[-1]).sum())) < LEAST:
+        return values
+    before = values[: int(np.flatnonzero(above)[-1])]
+    alone = bool((values[~above] == values[-1]).all() and (count == 1 or (before == values[-1]).any()))
+    return np.full_like(values, values[-1]) if alone else values
 
 
 def _scaled(values: Floats) -> tuple[Floats, float]:

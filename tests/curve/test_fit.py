@@ -9,6 +9,7 @@ from simulated import clock, curve, noise, series
 from leadline.curve.fit import fit_curve
 from leadline.curve.posterior import _clock
 from leadline.pipeline import read_run
+from leadline.questions.fall import p_below_its_best, p_fallen
 from leadline.questions.shape import shape_of
 from leadline.run import Config, Run
 
@@ -76,6 +77,20 @@ def test_what_never_moved_has_no_noise_whatever_its_digits(level: float, points:
     assert read.late is None or read.late.error < 1e-12
 
 
+@pytest.mark.parametrize("successes", [[0], [1], [0, 2], [3, 4, 9, 20, 31]])
+@pytest.mark.parametrize("points", [40, 400])
+def test_a_rare_success_of_a_sparse_reward_is_no_level_to_fall_from(successes: list[int], points: int) -> None:
+    values = np.zeros(points)
+    values[successes] = 0.125
+    assert p_fallen(curve(values)) == 0
+    assert p_below_its_best(curve(values)) == 0
+
+
+@pytest.mark.parametrize("held", [2, 4, 40])
+def test_a_reward_that_was_held_before_it_was_lost_fell(held: int) -> None:
+    assert p_fallen(curve(np.r_[np.full(held, 0.7), np.zeros(60)])) > 0.9
+
+
 def test_a_little_noise_at_a_high_level_is_no_rounding() -> None:
     assert curve(1e6 + 1e-4 * noise(400)).noise == pytest.approx(1e-4, rel=0.5)
 
@@ -89,7 +104,7 @@ def test_size_alone_changes_no_word(scale: float) -> None:
 
 def test_a_constant_reward_is_told_as_one() -> None:
     said = read_run(Run("test", series=(series([0.7] * 61),)))
-    assert said.reward.say() == "constant at 0.7 (all 61 points)"
+    assert said.reward.say() == "constant at 0.700 (all 61 points)"
     assert said.judgement.upside.worth_having == 0
 
 
@@ -101,4 +116,4 @@ def test_a_plan_that_was_given_is_not_missing() -> None:
 
 def test_a_plan_shorter_than_the_run_is_said() -> None:
     run = Run("test", series=(series(4 * clock(400) + noise(400)),), config=Config(planned_steps=100))
-    assert any("past the 100 steps" in note for note in read_run(run).run.notes)
+    assert any("past its 100 planned steps" in note for note in read_run(run).run.notes)

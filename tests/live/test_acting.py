@@ -347,6 +347,7 @@ def test_processes_that_are_no_training_are_refused() -> None:
 def test_what_somebody_types_into_is_refused(shell: list[str]) -> None:
     process = subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
+        wait_for(lambda: Path(f"/proc/{process.pid}/cmdline").read_bytes())  # empty for a moment after the start
         with pytest.raises(BadOrder, match="it is interactive"):
             acting.parse(f"sigterm:{process.pid}")
     finally:

@@ -104,6 +104,8 @@ def identify(pid: int) -> Identity:
         raise _no(pid, "this system has no /proc", "use --act file:PATH, or the callback")
     if (found := look(pid)) is None:
         raise _no(pid, "there is no such process", "look it up with `ps`, and pass it while the training runs")
+    if not found.identity.command:  # of the kernel, or just being started
+        raise _no(pid, "its command can't be read", "pass the pid of the process that trains, while it does")
     if pid in (1, os.getpid()) or found.is_interactive:
         what = {1: "the first of all processes", os.getpid(): "this watch"}.get(pid, f"interactive ({found.program})")
         raise _no(pid, f"it is {what}", "pass the pid of the process that trains")
