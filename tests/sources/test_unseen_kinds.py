@@ -229,7 +229,7 @@ def test_workers_and_one_seed_make_no_runs(tmp_path: Path) -> None:
 
 def test_a_table_with_one_row_per_run_is_no_run(tmp_path: Path) -> None:
     text = "run_name,noise,final_val_accuracy\n" + "".join(f"grpo-p{row},{row / 100},{row / 40}\n" for row in ROWS)
-    with pytest.raises(NotAnRLRun, match="one row per run"):
+    with pytest.raises(NotAnRLRun, match="one row per run, not a log of one"):
         read(tmp_path, "sweep.csv", text)
 
 
