@@ -99,12 +99,12 @@ def _track(series: Series, events: Sequence[int]) -> _Track:
 
 
 def _without_luck(values: Floats) -> Floats:
-    """Return values that stand at one number, but for a few higher ones in between, as that number alone: a rare
-    success, such as those of a sparse reward, shows no level that could be lost."""
-    if len(values) == 0 or not 0 < (count := int((above := values > values[-1]).sum())) < LEAST:
+    """Return values that stand at one number, but for a few higher ones, each alone, as that number: a rare success,
+    such as those of a sparse reward, shows no level that could be lost. Two in a row do."""
+    if len(values) == 0:
         return values
-    before = values[: int(np.flatnonzero(above)[-1])]
-    alone = bool((values[~above] == values[-1]).all() and (count == 1 or (before == values[-1]).any()))
+    above = values > values[-1]
+    alone = above.sum() < LEAST and not (above[1:] & above[:-1]).any() and (values[~above] == values[-1]).all()
     return np.full_like(values, values[-1]) if alone else values
 
 

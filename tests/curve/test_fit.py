@@ -77,7 +77,7 @@ def test_what_never_moved_has_no_noise_whatever_its_digits(level: float, points:
     assert read.late is None or read.late.error < 1e-12
 
 
-@pytest.mark.parametrize("successes", [[0], [1], [0, 2], [3, 4, 9, 20, 31]])
+@pytest.mark.parametrize("successes", [[0], [1], [0, 2], [3, 9, 20, 31]])
 @pytest.mark.parametrize("points", [40, 400])
 def test_a_rare_success_of_a_sparse_reward_is_no_level_to_fall_from(successes: list[int], points: int) -> None:
     values = np.zeros(points)
@@ -88,7 +88,9 @@ def test_a_rare_success_of_a_sparse_reward_is_no_level_to_fall_from(successes: l
 
 @pytest.mark.parametrize("held", [2, 4, 40])
 def test_a_reward_that_was_held_before_it_was_lost_fell(held: int) -> None:
-    assert p_fallen(curve(np.r_[np.full(held, 0.7), np.zeros(60)])) > 0.9
+    values = np.r_[np.full(held, 0.7), np.zeros(60)]
+    values[held + 20] = 0.05  # and later once more
+    assert p_fallen(curve(values)) > 0.9
 
 
 def test_a_little_noise_at_a_high_level_is_no_rounding() -> None:
