@@ -17,10 +17,11 @@ from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.findings.stability_degrading import Degrading
 from leadline.findings.stability_moved import EntropyMoved, GradientNorm
 from leadline.findings.stability_spike import Spikes
+from leadline.run import Rollout
 
 FALL = RewardFall(high=0.9, high_step=80, now=0.5, start=0.1, peaked=True, sudden_step=None)
 FACTS: dict[str, Facts] = {
-    "generation.changed": ResponsesChanged((), 50, 40, 60, None, None),
+    "generation.changed": ResponsesChanged((), 50, 40, 60, None, None, None, Rollout(60, "2+2=", "4", 1.0)),
     "generation.degraded": Gamed(True, (), None, None, None),
     "generation.truncation": Truncation(0.0, 0.9),
     "kl.destructive": KlDestructive(50, 0.1, 2.0, 0.9, 0.1),

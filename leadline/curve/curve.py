@@ -107,6 +107,7 @@ class Curve:
     breaks: tuple[Break, ...]  # confirmed: each side is read by itself
     suspected: Break | None  # the likeliest break that could not be confirmed; the curve is read across it
     late: Line | None = None  # through the last half of the points since the last break, whatever shape the paths have
+    only_luck: bool = False  # a few higher points, each alone, over one number: no level was held
 
     @property
     def seen(self) -> Floats:

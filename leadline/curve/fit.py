@@ -49,6 +49,7 @@ def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int |
         breaks=found,
         suspected=replace(suspected, size=suspected.size * track.unit) if suspected else None,
         late=_late(track.pieces[-1], segments[-1], track.unit),
+        only_luck=_only_luck(cells.values),
     )
 
 
@@ -88,7 +89,7 @@ class _Track:
 def _track(series: Series, events: Sequence[int]) -> _Track:
     values, unit = _scaled(series.values)
     cells = cells_of(series.steps, values)
-    tamed = tame(_without_luck(cells.values))
+    tamed = tame(cells.values)
     found, suspected = find_breaks(cells, tamed, events)
     starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
     name, pieces = zlib.crc32(series.name.encode()), []
@@ -98,14 +99,12 @@ def _track(series: Series, events: Sequence[int]) -> _Track:
     return _Track(cells, unit, found, suspected, tuple(pieces))
 
 
-def _without_luck(values: Floats) -> Floats:
-    """Return values that stand at one number, but for a few higher ones, each alone, as that number: a rare success,
-    such as those of a sparse reward, shows no level that could be lost. Two in a row do."""
-    if len(values) == 0:
-        return values
-    above = values > values[-1]
-    alone = above.sum() < LEAST and not (above[1:] & above[:-1]).any() and (values[~above] == values[-1]).all()
-    return np.full_like(values, values[-1]) if alone else values
+def _only_luck(values: Floats) -> bool:
+    """Return whether values stand at one number, but for a few higher ones, each alone: a rare success, such as those
+    of a sparse reward, shows no level that could be lost. Two in a row do, and so does the start."""
+    above = values > values[-1:]
+    alone = not above[:1].any() and not (above[1:] & above[:-1]).any()
+    return bool(alone and above.sum() < min(LEAST, len(values) / LEAST) and (values[~above] == values[-1:]).all())
 
 
 def _scaled(values: Floats) -> tuple[Floats, float]:

@@ -101,8 +101,8 @@ class ResponsesChanged(Facts):
         return f"Responses have changed{since}{why}.{gain}{last}"
 
     def suspect(self, beside: Beside) -> Suspect | None:
-        """Ask for a reader only if the reward holds."""
-        return None if beside.lost else ("responses", "review", f"they changed: {REVIEW}")
+        """Ask for a reader only if the reward holds and samples are there to be read."""
+        return None if beside.lost or self.new is None else ("responses", "review", f"they changed: {REVIEW}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,8 @@ class MostlyTied(Facts):
             "bottom": f", mostly at the minimum reward{reward}",
             "between": f" (mean reward {number(self.reward or 0.0)})",
         }[self.reward_at]
+        if self.share == 1:
+            return f"All groups have zero reward variance{where}: no gradient."
         return f"{percent(self.share)} of groups have zero reward variance{where}: only the rest produce gradient."
 
 

@@ -172,14 +172,15 @@ class _Session:
             self._settling.warn("Acting waits for a disk or a program that does not respond.")
 
     def _settle(self, runs: list[Watched], grown: list[Watched]) -> None:
-        """Act where that is due. What can't be written down stays due."""
-        try:
-            for watched in runs:
+        """Act where that is due. What can't be written down stays due, and no run keeps the others waiting."""
+        for watched in runs:
+            try:
                 self._settling.settle(watched, grew=watched in grown)
-        except sqlite3.Error as error:
-            self._settling.warn(f"Can't write down what is to be done: {error}; retrying.")
-        except Exception as error:  # acting that fails must not end the watch of all runs
-            self._settling.warn(f"Acting failed: {type(error).__name__}: {error}. Nothing was done.")
+            except sqlite3.Error as error:
+                self._grown.extend([watched] * (watched in grown))
+                self._settling.warn(f"Can't write down what is to be done: {error}; retrying.")
+            except Exception as error:  # acting that fails must not end the watch of all runs
+                self._settling.warn(f"Acting failed: {type(error).__name__}: {error}. Check the run.")
 
     def _samples(self) -> Iterator[metrics.Sample]:
         watch = self.watch
@@ -208,7 +209,7 @@ class _Session:
     def _is_alone(self, watched: Watched) -> bool:
         """Return whether an order can only mean this run: no other is or may come at its path, and the order was given
         for this path alone."""
-        others = [one for one in self.watch.runs.values() if one.place is watched.place]
+        others = [one for one in list(self.watch.runs.values()) if one.place is watched.place]
         return len(others) == 1 and (self.options.by_table or len(self.watch.places) == 1)
 
 

@@ -45,7 +45,7 @@ class _Standing:
 
 
 class Settling:
-    """Carries out the orders of a watch, in the thread that follows: nothing waits for it."""
+    """Carries out the orders of a watch, in a thread of its own: nothing waits for it."""
 
     def __init__(
         self,

@@ -51,7 +51,7 @@ def has_fallen(curve: Curve) -> Flags:
 
 def _stands_below(curve: Curve) -> Flags:
     clear = curve.fall > np.maximum(FELL * curve.span, curve.last.noise)
-    return np.asarray(~curve.trendless & clear)
+    return np.asarray(~curve.trendless & clear & (not curve.only_luck))
 
 
 def p_below_its_best(curve: Curve) -> float:

@@ -306,7 +306,7 @@ class Shelf:
         return BadState(
             f"The store {self.url} cannot be used: {why}.",
             tried=f"to read it as version {VERSION}",
-            next_step="scan into it first, or give another with --store",
+            next_step="give another with --store, or scan into a new one",
         )
 
 

@@ -77,7 +77,7 @@ def test_what_never_moved_has_no_noise_whatever_its_digits(level: float, points:
     assert read.late is None or read.late.error < 1e-12
 
 
-@pytest.mark.parametrize("successes", [[0], [1], [0, 2], [3, 9, 20, 31]])
+@pytest.mark.parametrize("successes", [[1], [1, 4], [3, 9, 20, 31]])
 @pytest.mark.parametrize("points", [40, 400])
 def test_a_rare_success_of_a_sparse_reward_is_no_level_to_fall_from(successes: list[int], points: int) -> None:
     values = np.zeros(points)
@@ -86,7 +86,7 @@ def test_a_rare_success_of_a_sparse_reward_is_no_level_to_fall_from(successes: l
     assert p_below_its_best(curve(values)) == 0
 
 
-@pytest.mark.parametrize("held", [2, 4, 40])
+@pytest.mark.parametrize("held", [1, 2, 4, 40])
 def test_a_reward_that_was_held_before_it_was_lost_fell(held: int) -> None:
     values = np.r_[np.full(held, 0.7), np.zeros(60)]
     values[held + 20] = 0.05  # and later once more

@@ -8,7 +8,7 @@ from found import FACTS
 from leadline.facts import Facts, Finding
 from leadline.facts.finding import Beside, Knob
 from leadline.facts.judgement import Judgement
-from leadline.findings.reward_gamed import Gamed, Reviewed
+from leadline.findings.reward_gamed import Gamed, ResponsesChanged, Reviewed
 from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_no_learning_signal import AllTied
 from leadline.findings.stability_moved import GradientNorm
@@ -43,6 +43,11 @@ def test_never_more_than_two_and_each_with_its_evidence() -> None:
 def test_only_responses_that_changed_advise_as_a_note() -> None:
     notes = [Finding(name, 0.95, "note", facts=FACTS[name]) for name in SUSPECTED]
     assert {advice.finding for advice in advise(notes)} == {"generation.changed"}
+
+
+def test_nobody_is_asked_to_read_responses_that_were_not_kept() -> None:
+    unkept = ResponsesChanged((), 50, 40, 60, None, None)
+    assert advise([Finding("generation.changed", 0.95, "note", facts=unkept)]) == ()
 
 
 def test_nobody_has_to_read_the_responses_of_a_reward_that_fell() -> None:

@@ -136,7 +136,7 @@ def test_a_lost_training_is_asked_to_end_and_judged_anew_once_it_is_resumed(watc
         looks = [look for run in base.names().values() for look in base.looks(run)]
     earlier, later = ([look for look in looks if (look.step < 205) is before] for before in (True, False))
     assert str(done["says"]).startswith(f"Has sent SIGTERM to process {one.training.pid}")
-    assert "all recommend to stop" in str(done["why"])
+    assert "all recommend stopping" in str(done["why"])
     assert earlier
     for look in earlier:  # it may well be said that a reward at its ceiling will not rise; nothing is found against it
         judgement = json.loads(look.reading)["judgement"]

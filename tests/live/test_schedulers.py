@@ -324,10 +324,13 @@ def test_a_kubernetes_job_of_the_same_name_is_another_one(cluster: type[Cluster]
 
 def test_a_pod_is_deleted_and_one_that_would_come_back_is_refused(cluster: type[Cluster], tmp_path: Path) -> None:
     meta: dict[str, Any] = {"name": "grpo", "namespace": "ml", "uid": "p1"}
-    pod: dict[str, Any] = {"kind": "Pod", "apiVersion": "v1", "metadata": meta, "status": {}}
+    pod: dict[str, Any] = {"kind": "Pod", "apiVersion": "v1", "metadata": meta, "status": {"phase": "Running"}}
     cluster.objects[POD] = pod
     assert [one.state for one in carried_out("kubectl:ml/grpo", tmp_path)] == ["sent", "done"]
     assert cluster.asked == [("DELETE", POD, "")]
+    cluster.objects[POD] = {**pod, "status": {"phase": "Failed"}}  # its logs may be all that is left
+    with pytest.raises(BadOrder, match="not running but failed"):
+        acting.parse("kubectl:ml/grpo")
     owned = {**meta, "ownerReferences": [{"kind": "Job", "name": "above"}]}
     cluster.objects[POD] = {**pod, "metadata": owned}
     with pytest.raises(BadOrder, match="job/above would start the pod again"):

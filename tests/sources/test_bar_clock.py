@@ -165,3 +165,16 @@ def test_a_bar_that_begins_before_the_first_row_takes_over_from_one_that_broke_o
     for step in range(1, 13):
         printed += f"  {step}%|          | {step}/768 [00:10<00:10, 1.0it/s]\n" + (row(step + 1) if step % 2 else "")
     assert steps_of(printed)[-1] in (11, 12)
+
+
+def test_what_was_read_while_it_grew_is_what_is_read_at_the_end() -> None:
+    """Bars that are rare at first tell a pace, which those that come often later do not confirm."""
+    often = [mark for step in range(51, 60) for mark in (step, "row")]
+    first, all_of_it = drawn(*["row"] * 10, 50), drawn(*["row"] * 10, 50, *often)
+    assert all_of_it.startswith(first)
+    live, whole = console.parser(), console.parser()
+    live.feed(first)
+    assert live.log().table.row_steps.tolist()[:3] == [5, 10, 15]
+    for parser, rest in ((live, all_of_it[len(first) :]), (whole, all_of_it)):
+        parser.feed(rest)
+    assert live.log().table.row_steps.tolist() == whole.log().table.row_steps.tolist()

@@ -211,7 +211,7 @@ class Actor:
         order, process = self.order, self.order.process
         if process is not None:
             if not still_runs(process):
-                return self._sent(life, about, f"Has {order.doing()}; the watch was killed right after it.")
+                return self._sent(life, about, f"May have {order.doing()}; the watch was killed right then.")
             if handles(process.pid, SIGNALS[order.kind], "SigCgt"):
                 return self._write(life, about, "failed", KILLED.format(what=order.told()))
             try:  # it lives although the signal would have ended it: it was never sent
@@ -270,7 +270,7 @@ class Actor:
             return self._write(life, last, "orphan", f"{says} Check it, and stop it by hand.")
         if left and waited < STILL:
             return None
-        with_what = "SIGKILL" if last.state == "escalated" else last.kind.upper()
+        with_what = (self._then or "sigkill" if last.state == "escalated" else last.kind).upper()
         still = f" {left[0].told()} still has its log open, and writes nothing." if left else ""
         return self._write(life, last, "done", f"The training has ended after {with_what}.{still}")
 
@@ -291,6 +291,7 @@ def _put(path: Path, decision: Decision) -> None:
     """Create the stop file, whole or not at all; one that exists asks for the same."""
     told = {"stop": True} | {name: getattr(decision, name) for name in ("verdict", "step", "why", "best")}
     beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.unlink(missing_ok=True)  # of a watch that was killed right here, and had this pid
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w") as file:
             file.write(json.dumps(told) + "\n")

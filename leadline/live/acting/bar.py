@@ -80,7 +80,7 @@ def may_act(looks: Sequence[Said]) -> Decision:
             continue
         most = max(look.p_continue_pays or 0.0 for look in agreed)
         why = (
-            f"{len(agreed)} checks from step {agreed[0].step} to {last.step} all recommend to stop;"
+            f"{len(agreed)} checks from step {agreed[0].step} to {last.step} all recommend stopping;"
             f" chance of gain at most {most:.0%}"
         )
         return Decision(True, last.verdict, last.step, why, last.best)
@@ -88,7 +88,7 @@ def may_act(looks: Sequence[Said]) -> Decision:
 
 
 def _streak(looks: Sequence[Said], bar: Bar) -> list[Said]:
-    """Return the latest checks in a row that clearly recommend to stop."""
+    """Return the latest checks in a row that clearly recommend stopping."""
     agreed: list[Said] = []
     for look in reversed(looks):
         p = look.p_continue_pays

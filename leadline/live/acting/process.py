@@ -20,6 +20,7 @@ from ...records import dataclass, field
 
 PROC = Path("/proc")
 ENDED = ("Z", "X")  # a zombie takes no signal
+STARTING = 100  # looks, a thousandth of a second apart, at a process that has no command yet
 PAUSED = ("T", "t")  # stopped by a signal or held by a debugger
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "busybox"))
 KERNELS = ("ipykernel", "ipykernel_launcher", "colab_kernel_launcher", "xeus-python")
@@ -102,9 +103,15 @@ def identify(pid: int) -> Identity:
     """Return the process with this pid. Raises BadOrder if it can't be a training."""
     if not PROC.joinpath("self", "stat").exists():
         raise _no(pid, "this system has no /proc", "use --act file:PATH, or the callback")
-    if (found := look(pid)) is None:
+    found = look(pid)
+    for _ in range(STARTING):  # a command is empty for a moment after the start, and always for what the kernel runs
+        if found is None or found.identity.command:
+            break
+        time.sleep(0.001)
+        found = look(pid)
+    if found is None:
         raise _no(pid, "there is no such process", "look it up with `ps`, and pass it while the training runs")
-    if not found.identity.command:  # of the kernel, or just being started
+    if not found.identity.command:
         raise _no(pid, "its command can't be read", "pass the pid of the process that trains, while it does")
     if pid in (1, os.getpid()) or found.is_interactive:
         what = {1: "the first of all processes", os.getpid(): "this watch"}.get(pid, f"interactive ({found.program})")

@@ -70,7 +70,9 @@ class Slurm:
     """`scancel` with a signal to the job's steps, or `scontrol requeue`."""
 
     SIGNALS: ClassVar = {"": "TERM", "term": "TERM", "int": "INT", "usr1": "USR1", "full": "TERM"}
-    STATES: ClassVar = {"RUNNING": RUNS, "COMPLETING": ENDS, "PENDING": WAITS}
+    STATES: ClassVar = {"RUNNING": RUNS, "COMPLETING": ENDS} | dict.fromkeys(
+        ("PENDING", "CONFIGURING", "REQUEUED", "SUSPENDED"), WAITS
+    )
 
     def named(self, text: str) -> Job:
         number, _, how = text.partition(":")
@@ -85,8 +87,11 @@ class Slurm:
     def status(self, job: Job) -> Seen:
         found = _answer("squeue", "-h", "-j", job.name, "-o", "%i|%u|%T|%S|%j")
         if not found:
-            raise Refused(f"Slurm knows no such job: {job.name}; there is no such job")
-        task, user, state, start, name = found.split("\n")[0].split("|", 4)
+            raise Refused(f"Slurm says that there is no such job: {job.name}")
+        fields = found.split("\n")[0].split("|", 4)
+        if len(fields) < 5:
+            raise Refused(f"`squeue` shows no state of job {job.name}")
+        task, user, state, start, name = fields
         if task != job.name or "\n" in found:
             raise Refused(f"Slurm's job {job.name} has several tasks, which would all be signaled; name one, as {task}")
         why = ""
@@ -132,7 +137,10 @@ class Kubectl:
         found, kind = self._get(job), job.name.partition(" ")[0]
         status = found.get("status") or {}
         ended = any(one.get("type") in ("Complete", "Failed") for one in status.get("conditions") or ())
-        state = RUNS if kind == "pod" or status.get("active") else "over" if ended else WAITS
+        phase = str(status.get("phase"))
+        state = RUNS if status.get("active") else "over" if ended else WAITS
+        if kind == "pod":
+            state = {"Running": RUNS, "Pending": WAITS}.get(phase, phase.lower())
         uid = found.get("metadata", {}).get("uid")
         return Seen(f"{job.name.replace(' ', '|').replace('/', '|')}|{uid}", state, _date(status.get("startTime")))
 
@@ -156,6 +164,7 @@ class Ray:
 
     def status(self, job: Job) -> Seen:
         plain = re.sub(r"\x1b\[[\d;]*m", "", _answer("ray", "job", "status", job.name))
+        plain = plain.replace(job.name, "")  # a name may hold such a word
         found = re.findall(r"\b(PENDING|RUNNING|STOPPED|SUCCEEDED|FAILED)\b", plain)
         found += re.findall(r"\b(succeeded|failed|stopped)\b", plain)  # in sentences
         state = found[0].lower() if found else ""

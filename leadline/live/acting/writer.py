@@ -172,7 +172,7 @@ def _writer(run: RunFiles, system: System) -> tuple[Snapshot, str]:
     first = [one for one in writers if not any(system.downstream(one, other) for other in writers if other != one)]
     if len(first) != 1:
         pids = " and ".join(f"process {one.pid}" for one in sorted(first or writers, key=lambda one: one.pid))
-        raise Unclear(f"{pids} both write the run: stop one of them, or {_otherwise(None)}", later=True)
+        raise Unclear(f"{pids} write the run: stop one of them, or {_otherwise(None)}", later=True)
     _refuse_copies(first[0], writers[first[0]], system)
     return first[0], "which has the log open for writing"
 

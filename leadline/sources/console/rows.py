@@ -171,13 +171,15 @@ class Rows:
         fitting = [pace for pace in near if all((at - 1) // pace <= rows <= at // pace for at, rows in known.items())]
         return fitting[0] if len(fitting) == 1 else None
 
-    def _spread(self, pace: int) -> None:
-        """Move the rows that name no step to their places: one every `pace` steps."""
-        count = 0
+    def _spread(self, pace: int) -> Table:
+        """Return the rows with those that name no step at their places: one every `pace` steps. What comes later may
+        tell another pace, or none, so the rows themselves stay."""
+        count, steps = 0, self.table.row_steps
         for row, kind in zip(self._clocked, self._kinds, strict=True):
             count += kind
             if row != LOST:
-                self.table.move(row, pace * max(count, 1))
+                steps[row] = pace * max(count, 1)
+        return self.table.at_steps(steps)
 
     def _damage(self) -> list[str]:
         lost = f"Skipped {self.lost} printed row{'s' * (self.lost != 1)} that could not be read."
@@ -186,9 +188,7 @@ class Rows:
 
     def _left_out(self, read: Table) -> list[str]:
         earlier = len(self.table) - len(read)
-        return [f"{earlier} rows of a training without a reward, before the one that is read, were left out"] * bool(
-            earlier
-        )
+        return [f"Skipped {earlier} rows of an earlier training without a reward."] * bool(earlier)
 
     @property
     def rewarded(self) -> bool:
@@ -200,16 +200,14 @@ class Rows:
         """Whether a reward or a held-out one is among the rows."""
         return _tells(self.table, "reward/mean", "eval/reward/mean")
 
-    def _of_rl(self) -> Table:
+    def _of_rl(self, table: Table) -> Table:
         """Return the rows, without those of a supervised training that was through before the one with a reward
         began."""
         if not self._begins:
-            return self.table
-        later = np.arange(len(self.table)) >= self._begins
-        rest = self.table.only(later)
-        return (
-            rest if _tells(rest, "reward/mean") and not _tells(self.table.only(~later), "reward/mean") else self.table
-        )
+            return table
+        later = np.arange(len(table)) >= self._begins
+        rest = table.only(later)
+        return rest if _tells(rest, "reward/mean") and not _tells(table.only(~later), "reward/mean") else table
 
     def _settings(self, planned: int | None) -> dict[str, object]:
         """Return how long the run is to be: as its settings say, as its bar counts, or as its rows do."""
@@ -220,9 +218,7 @@ class Rows:
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
         settings = self._settings(planned)
         pace = self._pace(as_step(settings.get("max_steps", "")))
-        if pace is not None:
-            self._spread(pace)
-        table = self._of_rl()
+        table = self._of_rl(self.table if pace is None else self._spread(pace))
         dialect = self.family or detect(table.keys())  # the first rows of a console may be anything
         if self.family == "trl":
             told = detect(table.keys(), family="trl")
