@@ -130,7 +130,6 @@ def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:
     if len(inventory.runs) != 1 or not place.exists() or place.is_fifo():
         raise BadMapping(
             f"{inventory.path} is not one run on this disk, so there is no place for its mapping.",
-            tried=f"{len(inventory.runs)} runs",
             next_step="pass the folder of one run",
         )
     found = inventory.runs[0]

@@ -193,11 +193,7 @@ def place_of(cursor: str | None, count: int = 10**9) -> int:
         return 0
     if cursor.isdecimal() and len(cursor) < 10 and int(cursor) <= count:
         return int(cursor)
-    raise LeadlineError(
-        "That cursor leads nowhere.",
-        tried=repr(cursor[:40]),
-        next_step="pass `next` of the answer before, or leave it out",
-    )
+    raise LeadlineError("That cursor leads nowhere.", next_step="pass `next` of the answer before, or leave it out")
 
 
 def size(item: object) -> int:

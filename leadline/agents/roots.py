@@ -38,9 +38,7 @@ class Roots:
         for path in paths:
             folder = Path(path).resolve()
             if not folder.is_dir():
-                raise LeadlineError(
-                    f"{path} is not a folder.", tried=str(folder), next_step="name the folder that holds your runs"
-                )
+                raise LeadlineError(f"{path} is not a folder.", next_step="name the folder that holds your runs")
             folders.append(folder)
         return cls(tuple(dict.fromkeys(folders)), tuple(file.resolve() for file in files))
 
@@ -63,7 +61,6 @@ class Roots:
                 pass
         raise OutsideRoots(
             f"{told[:SHOWN]!r} {why}.",
-            tried=", ".join(map(str, self.folders)),
             next_step="call triage for the runs there are, or start the server with that folder",
         )
 

@@ -130,7 +130,6 @@ def _checked(tool: Tool, told: Mapping[str, Any]) -> Mapping[str, Any]:
     if wrong:
         raise LeadlineError(
             f"{tool.name} can't be called like this: {'; '.join(wrong)}.",
-            tried=", ".join(map(shown_name, told)) or "no argument",
             next_step=f"pass {', '.join(tool.arguments)} as the tool's definition says",
         )
     return told

@@ -71,7 +71,6 @@ def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
     except OSError as error:
         raise NothingReadable(
             f"{root} cannot be scanned: {error.strerror or error}.",
-            tried="to list it",
             next_step="check how it is spelled and its permissions",
         ) from error
     mark = _digest([(place.name, state.st_size, state.st_mtime_ns)])
@@ -219,12 +218,10 @@ def _remote(address: str) -> Lister:
     except Exception as error:  # storages raise what their transports raise
         said = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise NothingReadable(
-            f"{address} could not be listed: {said}", tried="fsspec", next_step="check the address and your credentials"
+            f"{address} could not be listed: {said}", next_step="check the address and your credentials"
         ) from error
     if not found:
-        raise NothingReadable(
-            f"{address} holds nothing.", tried="to list it", next_step="check how the address is spelled"
-        )
+        raise NothingReadable(f"{address} holds nothing.", next_step="check how the address is spelled")
     tree: dict[str, tuple[list[File], set[str]]] = {}
     for path, info in found.items():
         inner = path[len(root.rstrip("/")) :].lstrip("/")

@@ -142,4 +142,4 @@ def _values(file: Path, table: Mapping[str, object], keys: Mapping[str, type | f
 
 
 def _bad(file: Path, what: str, next_step: str) -> BadOrder:
-    return BadOrder(f"Can't use {file}: {what}.", tried="to read its [watch] table", next_step=next_step)
+    return BadOrder(f"Can't use {file}: {what}.", next_step=next_step)

@@ -121,11 +121,7 @@ def address(text: str) -> tuple[str, int]:
     """
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
-        raise BadOrder(
-            f"--metrics {text} is not an address.",
-            tried="to read it as HOST:PORT",
-            next_step="pass 0.0.0.0:9109, or 9109",
-        )
+        raise BadOrder(f"--metrics {text} is not an address.", next_step="pass 0.0.0.0:9109, or 9109")
     return host.strip("[]") or LOOPBACK, int(port)
 
 
@@ -138,7 +134,6 @@ class MetricsPort:
         if not _is_loopback(host) and not token:
             raise BadOrder(
                 f"Metrics at {host}:{port} would be readable by anyone.",
-                tried=f"to find a token in ${TOKEN}",
                 next_step=f"set {TOKEN} to a long secret, and have Prometheus send it as its bearer token",
             )
         try:
@@ -146,7 +141,6 @@ class MetricsPort:
         except (OSError, OverflowError) as error:
             raise BadOrder(
                 f"Can't serve metrics at {host}:{port}: {getattr(error, 'strerror', None) or error}.",
-                tried="to listen there",
                 next_step="pass a free port and an address of this machine with --metrics; port 0 takes any",
             ) from error
         self.port: int = self._server.server_address[1]

@@ -75,7 +75,6 @@ class Recorder:
             except OSError as error:
                 raise CannotWrite(
                     f"Can't record in {folder}: {error.strerror or error}.",
-                    tried=f"{folder / part.NAME}",
                     next_step="pass a folder that exists and is writable",
                 ) from error
 

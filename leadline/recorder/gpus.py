@@ -34,7 +34,7 @@ class Gpus:
         except self._nvml.NVMLError as error:
             why = str(error)
         if not self._handles:
-            raise NothingReadable(f"No GPU is recorded (NVML: {why}).", tried="NVML", next_step="check the driver")
+            raise NothingReadable(f"No GPU is recorded (NVML: {why}).", next_step="check the driver")
 
     def sample(self, now: float) -> bytes:
         if len(self._handles) < self._count and now >= self._retry_at:

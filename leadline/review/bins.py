@@ -41,7 +41,6 @@ def named(run: Run, keys: Sequence[str]) -> tuple[Series, ...]:
             near = [one.key for one in every if key.lower() in f"{one.name} {one.key}".lower()]
             raise BadMapping(
                 f"No numbers were logged as {key[:120]!r}.",
-                tried="canonical names and log keys",
                 next_step=f"did you mean {', '.join(near[:5])}?" if near else "leave out KEY to list all keys",
             )
         found.append(series)

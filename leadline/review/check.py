@@ -83,10 +83,10 @@ class Checked:
 def check(run: Run, *, regex: str | None = None, python: Path | None = None, timeout: float = TIMEOUT) -> Checked:
     """Score all kept samples by a regular expression or by `score(prompt, response)` in a Python file."""
     if not run.rollouts.steps:
-        raise NothingReadable(NO_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
+        raise NothingReadable(NO_SAMPLES, next_step=KEEP_SAMPLES)
     samples = [one for step in spread(run.rollouts.steps, STEPS) for one in run.rollouts.at(step)]
     if not samples:
-        raise NothingReadable(UNREADABLE_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
+        raise NothingReadable(UNREADABLE_SAMPLES, next_step=KEEP_SAMPLES)
     kind, told = ("regex", regex) if python is None else ("python", str(python))
     results = _scored(kind, told or "", samples, timeout)
     errors = [error for _, error in results if error]
@@ -164,4 +164,4 @@ def _end(child: subprocess.Popen[str]) -> None:
 
 def _failed(what: str, kind: str) -> BadOrder:
     wanted = "a regular expression" if kind == "regex" else "a file that defines score(prompt, response) -> float"
-    return BadOrder(what, tried="the check on the kept samples", next_step=f"pass {wanted} that runs on them")
+    return BadOrder(what, next_step=f"pass {wanted} that runs on them")

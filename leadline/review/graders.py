@@ -72,7 +72,6 @@ class Endpoint:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadOrder(
                 f"{self.address!r} is not an endpoint.",
-                tried="reading it as http:// or https://",
                 next_step="pass the part before /chat/completions, such as http://localhost:8000/v1",
             )
 

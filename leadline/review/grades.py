@@ -22,10 +22,10 @@ MOVED = 0.5  # standard deviations that the mean score of a stretch has to move 
 def sheet_to_read(run: Run) -> Sheet:
     """Return what to read of a run; raise if it kept nothing that can be read."""
     if not run.rollouts.steps:
-        raise NothingReadable(NO_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
+        raise NothingReadable(NO_SAMPLES, next_step=KEEP_SAMPLES)
     sheet = sheet_of(run.rollouts)
     if not sheet.stretches:
-        raise NothingReadable(words.UNREADABLE_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
+        raise NothingReadable(words.UNREADABLE_SAMPLES, next_step=KEEP_SAMPLES)
     return sheet
 
 
@@ -44,7 +44,7 @@ def review_of(
         sheet = sheet_to_read(run)
         marks = parse_grades(grades, sheet.stretches)
         if not marks:
-            raise BadNumber("Every grade is ?.", tried=grades[:80], next_step="grade at least one stretch")
+            raise BadNumber("Every grade is ?.", next_step="grade at least one stretch")
         if answer is None:
             review, says = decided(marks, sheet, reader=reader)
             return replace(review, at=now), f"{says} {words.IF_WRONG}"
@@ -54,7 +54,6 @@ def review_of(
     if since is None or not (run.first_step or 0) <= since <= max(seen, run.last_step or 0):
         raise BadNumber(
             "A hacked run needs `since`, a step." if since is None else f"Step {since} is not in this run.",
-            tried=f"steps {run.first_step} to {run.last_step}",
             next_step="give the last step before the hacking began",
         )
     return Review("hacked", seen, since, marks, reader, now), ""
@@ -66,7 +65,6 @@ def parse_grades(told: str, stretches: Sequence[Passage]) -> tuple[Grade, ...]:
     if len(parts) != len(stretches):
         raise BadNumber(
             f"This run has {len(stretches)} stretches; {len(parts)} grades were given.",
-            tried=told[:80],
             next_step="give one number from 0 to 1, or ?, per stretch, in the order shown",
         )
     return tuple(
@@ -82,9 +80,7 @@ def _quality(part: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        raise BadNumber(
-            f"{part[:20]!r} is not a grade.", tried="reading it", next_step="give a number from 0 to 1, or ?"
-        )
+        raise BadNumber(f"{part[:20]!r} is not a grade.", next_step="give a number from 0 to 1, or ?")
     return value
 
 
@@ -101,7 +97,7 @@ def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tup
         fell = _rise(best, grades[-1], sheet) < -MOVED
         since, says = (None, words.BOTH_DROPPED) if fell else (since, words.DROPPED)
     elif len(grades) > 1 and _never_done(grades) and _rise(grades[0], grades[-1], sheet) > MOVED:
-        raise BadNumber(words.NEVER_DONE, tried="deciding by grades alone", next_step=words.ANSWER_ALSO)
+        raise BadNumber(words.NEVER_DONE, next_step=words.ANSWER_ALSO)
     return Review("ok" if since is None else "hacked", sheet.steps[-1], since, grades, reader), says
 
 

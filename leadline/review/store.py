@@ -115,7 +115,7 @@ def with_reviews(run: Run) -> Run:
 def add(path: str, review: Review, *, note: str = "", beside: bool = False) -> Path:
     """Append a review of the run at `path` and return the file it went to."""
     if not _can_have_reviews(path):
-        raise CannotWrite("A review needs the path of a run.", tried=repr(path[:80]), next_step="pass a file or folder")
+        raise CannotWrite("A review needs the path of a run.", next_step="pass a file or folder")
     file, run = _beside(path) if beside else _home(path)
     review = replace(review, reader=_text(review.reader), at=review.at or time.time())
     line = {
@@ -198,9 +198,7 @@ def _home(path: str) -> tuple[Path, str]:
 def _beside(path: str) -> tuple[Path, str]:
     """Return the file beside a run, and what the run is called in it: nothing if it is the folder itself."""
     if "://" in path:
-        raise CannotWrite(
-            "Reviews of a remote run are kept in your state folder.", tried=path, next_step="leave out --beside"
-        )
+        raise CannotWrite("Reviews of a remote run are kept in your state folder.", next_step="leave out --beside")
     place = Path(os.path.realpath(path))
     return (place / BESIDE, "") if _is_folder(place) else (place.parent / BESIDE, place.name)
 
@@ -316,6 +314,5 @@ def _explained(file: Path) -> Iterator[None]:
     except OSError as error:
         raise CannotWrite(
             f"Can't write {file}: {error.strerror or error}.",
-            tried="saving the review",
             next_step="make the folder writable, or set XDG_STATE_HOME",
         ) from error

@@ -115,7 +115,6 @@ def doors_for(
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise BadOrder(
             f"The access token is too short: {len(token)} characters.",
-            tried="the token in the environment",
             next_step=f"use at least {SHORTEST_TOKEN}, such as {secrets.token_urlsafe(24)}",
         )
     called = (*LOOPBACK, *names_of(host))

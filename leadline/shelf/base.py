@@ -25,7 +25,6 @@ def open_base(url: str, *, write: bool = True) -> Base:
     if "://" in url and not url.startswith(SQLITE):
         raise BadState(
             f"The store {shown(url)} is of an unknown kind.",
-            tried="sqlite and Postgres",
             next_step="give sqlite:///PATH or postgresql://USER@HOST/NAME",
         )
     return Sqlite(Path(url.removeprefix(SQLITE)), write=write)
@@ -113,7 +112,6 @@ class Sqlite(Base):
         except (OSError, sqlite3.Error) as error:
             raise BadState(
                 f"The store {self.path} cannot be used: {error}.",
-                tried="opening it as a sqlite database",
                 next_step="check the path, its permissions and the space on its disk, or give another with --store",
             ) from error
 
@@ -152,7 +150,6 @@ class Postgres(Base):
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise BadState(
                 f"The store {self.url} cannot be reached: {said}",
-                tried="connecting to it as a Postgres server",
                 next_step="check the address, the user, and that the server runs",
             ) from error
 

@@ -82,7 +82,7 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
     with suppress(ValueError):
         if kind == "command" and (words := tuple(shlex.split(rest))):
             return Order(text, "command", words=words)
-    raise BadOrder(f"unknown action {text!r} for --act.", tried="to read it as an action", next_step=f"use {FORMS}")
+    raise BadOrder(f"unknown action {text!r} for --act.", next_step=f"use {FORMS}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,4 +243,4 @@ def _read(pid: int, name: str) -> bytes:
 
 
 def _no(pid: int, why: str, next_step: str) -> BadOrder:
-    return BadOrder(f"Can't act on process {pid}: {why}.", tried=f"to find process {pid}", next_step=next_step)
+    return BadOrder(f"Can't act on process {pid}: {why}.", next_step=next_step)

@@ -190,7 +190,7 @@ def find(kind: str, text: str) -> Job:
             raise Refused(f"{job.told()} is not running but {seen.state}")
     except Refused as error:
         next_step = "pass it while the training runs"
-        raise BadOrder(f"Can't use --act {kind}:{text}: {error}.", tried="to find it", next_step=next_step) from error
+        raise BadOrder(f"Can't use --act {kind}:{text}: {error}.", next_step=next_step) from error
     return replace(job, known_by=seen.known_by, began=seen.began)
 
 
@@ -265,4 +265,4 @@ def _date(text: object) -> float | None:
 
 
 def _bad(text: str, form: str) -> BadOrder:
-    return BadOrder(f"Can't use --act {text}.", tried="to read it as an action", next_step=f"pass {form}")
+    return BadOrder(f"Can't use --act {text}.", next_step=f"pass {form}")

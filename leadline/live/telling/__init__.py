@@ -34,7 +34,6 @@ def open_channels(orders: Sequence[str], environ: Mapping[str, str]) -> dict[str
         if kind not in CHANNELS or (kind in BARE) == bool(target):
             raise BadOrder(
                 f"Can't use --notify {_shown(order)}.",
-                tried="to read it as a channel",
                 next_step=f"use one of: {'; '.join(form for form, _ in CHANNELS.values())}",
             )
         found[order] = CHANNELS[kind][1](target, for_programs if kind in ("command", "desktop") else environ)

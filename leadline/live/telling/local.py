@@ -48,7 +48,6 @@ def desktop(target: str, environ: Mapping[str, str]) -> Channel:
     if program is None:
         raise BadOrder(
             f"This machine can't show notifications: {wanted} is not installed.",
-            tried=f"to find {wanted}",
             next_step="install it (libnotify-bin on Debian), or use another channel",
         )
 
@@ -77,9 +76,7 @@ def command(target: str, environ: Mapping[str, str]) -> Channel:
         why = "it is empty"
     if not split:
         raise BadOrder(
-            f"Can't read the command to send alerts to: {why}.",
-            tried="to split it into words as a shell would",
-            next_step="pass command:PROGRAM [ARGUMENT...]",
+            f"Can't read the command to send alerts to: {why}.", next_step="pass command:PROGRAM [ARGUMENT...]"
         )
 
     def tell(message: Message) -> None:

@@ -91,7 +91,6 @@ def opened(target: str, environ: Mapping[str, str]) -> Channel:
     if not host:
         raise BadOrder(
             "No mail server: the environment variable LEADLINE_SMTP_HOST is empty.",
-            tried="to read it",
             next_step="export LEADLINE_SMTP_HOST=... before you start leadline; docs/live.md lists the other settings",
         )
     port = environ.get("LEADLINE_SMTP_PORT", "587")
@@ -100,13 +99,11 @@ def opened(target: str, environ: Mapping[str, str]) -> Channel:
     if not port.isdecimal() or not 0 < int(port) < 65536 or security not in SECURITIES:
         raise BadOrder(
             "The mail server settings are not valid.",
-            tried=f"port {port}, security {security}",
             next_step=f"LEADLINE_SMTP_PORT is a number, LEADLINE_SMTP_SECURITY one of {', '.join(SECURITIES)}",
         )
     if security == "none" and password and host not in LOCAL:
         raise BadOrder(
             "A password would go to the mail server unencrypted.",
-            tried="LEADLINE_SMTP_SECURITY=none with a password",
             next_step="use starttls or ssl, or a server that asks for no password",
         )
     sender = _address(environ.get("LEADLINE_SMTP_FROM") or (user if user and "@" in user else f"leadline@{_here()}"))
@@ -122,11 +119,7 @@ def _address(text: str) -> Address:
     except Exception:  # the parser of the standard library raises several kinds, IndexError among them
         fine = False
     if not fine:
-        raise BadOrder(
-            f"{text!r} is not a mail address.",
-            tried="to read it as one",
-            next_step="pass it as mail:someone@example.org",
-        ) from None
+        raise BadOrder(f"{text!r} is not a mail address.", next_step="pass it as mail:someone@example.org") from None
     return address
 
 

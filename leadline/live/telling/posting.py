@@ -122,14 +122,12 @@ def _address(kind: str, target: str, environ: Mapping[str, str], *, is_secret: b
     if is_secret and not named:
         raise BadOrder(
             f"don't pass the {kind} URL on the command line; `ps` shows it.",
-            tried=f"to read what follows {kind}: as the name of an environment variable",
             next_step=f"--notify '{kind}:$NAME' with the URL in $NAME (single quotes)",
         )
     address = environ.get(target[1:], "").strip() if named else target
     if named and not address:
         raise BadOrder(
             f"no URL for {kind}: the environment variable {target[1:]} is empty.",
-            tried=f"to read {target}",
             next_step=f"export {target[1:]}='https://...' before you start leadline",
         )
     try:
@@ -141,13 +139,11 @@ def _address(kind: str, target: str, environ: Mapping[str, str], *, is_secret: b
         raise BadOrder(
             f"{f'The environment variable {target[1:]} holds' if named else 'After --notify there is'}"
             f" no address for {kind}.",
-            tried="to read it as an http or https address",
             next_step=f"pass an address such as https://example.org/hook, best as {kind}:$NAME from the environment",
         ) from None
     if is_secret and parts.scheme != "https" and host not in ("localhost", "127.0.0.1", "::1"):
         raise BadOrder(
             f"The address for {kind} is not encrypted: anyone who sees it on the network could post there.",
-            tried="to use it",
             next_step="pass its https address",
         )
     return address, f"{kind}:{target if named else f'{host}#{short_name(target)}'}"
