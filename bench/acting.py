@@ -20,8 +20,7 @@ from backtest import OUT, SETS, _cases, _score_modules
 from backtest_tables import read
 from tables import Table, average, share
 
-from leadline.live.acting import Said, may_act
-from leadline.live.acting.bar import FOUND, PLATEAU
+from leadline.live.acting.bar import FOUND, PLATEAU, Said, may_act
 
 Looks = Sequence[dict[str, Any]]
 Policy = Callable[[Looks], int | None]  # the place of the look at which it ends the run

@@ -28,7 +28,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # so that a checkout works without being installed
 SHARED = ROOT.parent / "shared"
 
-from leadline.comparison import Comparison, Gathered, Member, compare  # noqa: E402
+from leadline.comparison.gather import Gathered, Member  # noqa: E402
+from leadline.comparison.together import compare  # noqa: E402
+from leadline.facts.comparison import Comparison  # noqa: E402
 from leadline.run import Run, Series  # noqa: E402
 from leadline.sources import open_run  # noqa: E402
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from . import comparison, contract, frames, pipeline
+from . import contract, frames, pipeline
 from .arguments import check_choice, check_kind, check_mapping, checked_price, checked_steps
+from .comparison import together
+from .comparison.gather import gather
 from .contract import Band
 from .errors import LeadlineError
 from .facts.comparison import Comparison, Unit
@@ -190,13 +192,13 @@ def compare(
     check_kind("by", by, (str, type(None)), wanted="the name of a metric", example="by='reward/mean'", filled=True)
     for path in (*paths, *(path for some in (groups or {}).values() for path in some)):
         _checked(path, joining)
-    gathered = comparison.gather(
+    gathered = gather(
         [str(path) for path in paths],
         groups={name: [str(path) for path in some] for name, some in (groups or {}).items()},
         mapping=_checked_mapping(mapping),
         joining=joining,
     )
-    return RunComparison(**_by_name(comparison.compare(gathered, by=by, clock=clock)))
+    return RunComparison(**_by_name(together.compare(gathered, by=by, clock=clock)))
 
 
 def _reading(run: Run, budget: int | None, price: float | None) -> Reading:

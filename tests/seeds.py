@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from leadline.comparison import Gathered, Member
+from leadline.comparison.gather import Gathered, Member
 from leadline.run import Config, Run, Series
 
 Floats = NDArray[np.float64]

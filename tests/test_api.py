@@ -16,7 +16,9 @@ from extras import needs
 from strange import STRANGE
 
 import leadline
-from leadline import comparison, errors
+from leadline import errors
+from leadline.comparison.gather import gather
+from leadline.comparison.together import compare
 from leadline.errors import LeadlineError, MissingExtra
 from leadline.inside.trainer import Hooks
 from leadline.pipeline import read
@@ -269,8 +271,8 @@ def test_every_run_of_a_folder_is_read() -> None:
 def test_runs_are_compared() -> None:
     found = leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked")
     assert list(found.groups) == ["healthy", "hacked"]
-    gathered = comparison.gather([str(EXAMPLES / "healthy"), str(EXAMPLES / "hacked")])
-    assert found.as_data() == compare_data.as_data(comparison.compare(gathered))
+    gathered = gather([str(EXAMPLES / "healthy"), str(EXAMPLES / "hacked")])
+    assert found.as_data() == compare_data.as_data(compare(gathered))
     assert str(found).startswith("compare  healthy beats hacked")
     assert repr(found) == f"<Comparison: {found.as_data()['headline']}>"
     with pytest.raises(LeadlineError, match="clock must be one of 'step', 'time', 'tokens'; got 'epoch'"):

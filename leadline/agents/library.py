@@ -12,8 +12,7 @@ from pathlib import Path
 
 from ..contract import Reading
 from ..errors import LeadlineError
-from ..fleet.engine import Done
-from ..fleet.scan import scan
+from ..fleet.scan import Done, scan
 from ..live.memory import give_back
 from ..pipeline import read
 from ..records import replace
@@ -85,7 +84,7 @@ class Library:
     def keep(self, run: Run, review: Review) -> None:
         """Save a review in the user's own folder; raise if this server may not."""
         if not self.may_review:
-            raise LeadlineError(READ_ONLY, tried="saving the review", next_step=REVIEW_BY_HAND)
+            raise LeadlineError(READ_ONLY, next_step=REVIEW_BY_HAND)
         seen = store.as_seen(review, run.rollouts)
         with unguarded():
             store.add(run.path, seen)
@@ -144,7 +143,7 @@ def with_links(error: LeadlineError, links: Links) -> LeadlineError:
     """Return the error, with what was not opened if links are the likely cause."""
     if not links:
         return error
-    return LeadlineError(links_outside(links), tried=error.what, next_step=START_WITH_IT)
+    return LeadlineError(links_outside(links), next_step=START_WITH_IT)
 
 
 def _state(place: Path) -> tuple[bytes, Links]:

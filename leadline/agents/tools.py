@@ -11,7 +11,8 @@ from typing import Any
 
 import orjson
 
-from ..comparison import compare, gather
+from ..comparison.gather import gather
+from ..comparison.together import compare
 from ..contract import Evidence, Finding, Reading
 from ..digits import written
 from ..errors import LeadlineError
@@ -159,7 +160,6 @@ def evidence(library: Library, asked: Mapping[str, Any]) -> FindingShown:
         ids = ", ".join(dict.fromkeys(finding.id for finding in reading.findings))
         raise LeadlineError(
             f"This run has no finding {asked['finding'][:80]!r}.",
-            tried="the findings of read_run",
             next_step=f"pass one of {ids}" if ids else "read_run names none",
         )
     finding, says = named[0]
@@ -251,7 +251,7 @@ def samples(library: Library, asked: Mapping[str, Any]) -> SampleList:
     run = library.run(asked["path"])
     steps = run.rollouts.steps
     if not steps:
-        raise LeadlineError(NO_SAMPLES, tried=library.roots.shown(run.path), next_step=KEEP_SAMPLES)
+        raise LeadlineError(NO_SAMPLES, next_step=KEEP_SAMPLES)
     looked = chosen(
         steps, run.rollouts.at, step=asked.get("step"), search=asked.get("search"), score=asked.get("score")
     )
@@ -305,9 +305,7 @@ def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
     found = take(library.roots.find(asked["path"]), mapping=asked.get("map"))
     if len(found.runs) > 1:
         raise LeadlineError(
-            f"There are {len(found.runs)} runs here.",
-            tried=", ".join(name(held.name) for held in found.runs[:8]),
-            next_step="pass the path of one of them, as triage lists it",
+            f"There are {len(found.runs)} runs here.", next_step="pass the path of one of them, as triage lists it"
         )
     held = found.runs[0]
     logs = [f"{name(log.path)}: {log.source}, {log.rows} rows" for log in held.logs]

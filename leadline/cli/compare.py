@@ -63,7 +63,8 @@ def verb(options: CompareOptions) -> None:
 
     Example: leadline compare 'runs/base-seed*' 'runs/new-seed*'
     """
-    from ..comparison import compare, gather
+    from ..comparison.gather import gather
+    from ..comparison.together import compare
     from ..report.compare import render
     from ..report.compare_data import as_data
     from ..report.data import dump

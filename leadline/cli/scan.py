@@ -13,8 +13,7 @@ import click
 from .options import renamed, store_option, workers_option
 
 if TYPE_CHECKING:
-    from ..fleet.engine import Engine
-    from ..fleet.scan import Shard, Tally
+    from ..fleet.scan import Engine, Shard, Tally
 
 
 @click.command("scan")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..serve.options import ServeOptions
+from ..serve.server import ServeOptions
 from .options import Number, renamed, store_option, taking, workers_option
 
 

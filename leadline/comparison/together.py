@@ -36,8 +36,7 @@ from ..run import Run, Series, Values
 from .caveats import ClocksDiffer, NoCommonRange, NotLogged, caveats, ranges
 from .clocks import RunClock, clock_of
 from .contrast import ALPHA, CELLS, INTERVAL, Contrasted, RunLevels, holm
-from .gather import Gathered, Member, grouped_by
-from .settings import differing
+from .gather import Gathered, Member, differing, grouped_by
 
 READ = (HEADLINE, "kl/ref", "kl/update", "entropy", "len/response_mean", "grad_norm", "time/step")
 ALL_PAIRS = 6  # groups: of more, each is compared with the first only

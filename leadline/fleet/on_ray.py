@@ -7,8 +7,8 @@ from typing import Any
 
 from ..errors import BadOrder, need
 from ..shelf.row import Task, UnitOutcome
-from .engine import Done
 from .reader import read_tasks
+from .scan import Done
 
 CHUNK = 8  # units a task: Ray spends some milliseconds on each
 AHEAD = 2  # chunks under way for each processor of the cluster
@@ -70,7 +70,6 @@ class OnRay:
                 said = next(iter(str(error).splitlines()), "")
                 raise BadOrder(
                     f"No Ray cluster answers at {address}: {said}",
-                    tried="to join it",
                     next_step="check the address, or give --on ray for a cluster of this machine",
                 ) from error
             self._ray.init(include_dashboard=False, log_to_driver=False, configure_logging=False)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ..errors import CannotWrite
 from ..shelf.row import Task, UnitOutcome
-from .engine import Done
+from .scan import Done
 
 LONGEST = 900.0  # seconds that reading one unit may take; then its process is ended
 TASKS = 1000  # after which a process is replaced, so that what libraries hoard goes back to the system
@@ -52,7 +52,6 @@ class Pool:
         if self._stillborn >= STILLBORN:
             raise CannotWrite(
                 f"{self._stillborn} reading processes in a row ended before they had read anything.",
-                tried=f"{sys.executable} -m leadline.fleet.worker",
                 next_step="run that command by itself to see why; memory may be short",
             )
         outcomes = tuple(one for one in done if isinstance(one, UnitOutcome))

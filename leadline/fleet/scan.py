@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from .. import __version__
 from ..contract import SCHEMA
 from ..errors import LeadlineError
 from ..records import dataclass
 from ..shelf.home import owner as this_process
-from ..shelf.row import Task
+from ..shelf.row import Task, UnitOutcome
 from ..shelf.store import LEASE, Scope, Shelf, shard_of
 from ..sources.remote import is_address
 from .divide import units
-from .engine import Engine
 
 BATCH = 500  # units noted at a time
 AGAIN = 1.0  # seconds between looks at what another scan still reads
@@ -164,3 +164,26 @@ def _renewing(shelf: Shelf, owner: str) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Results: outcomes, and tasks whose reader was lost on the way."""
+
+    outcomes: tuple[UnitOutcome, ...] = ()
+    lost: tuple[Task, ...] = ()
+
+
+class Engine(Protocol):
+    """A place where units are read."""
+
+    @property
+    def room(self) -> int:
+        """Tasks to have under way."""
+
+    def submit(self, tasks: Sequence[Task]) -> None: ...
+
+    def collect(self, patience: float) -> Done:
+        """Return what is done; wait for something, for so many seconds at most."""
+
+    def close(self) -> None: ...

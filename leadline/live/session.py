@@ -20,7 +20,7 @@ from ..records import dataclass, field, replace
 from ..report.plain import printable
 from ..report.plots import png
 from . import memory, metrics
-from .acting import Action
+from .acting.orders import Action
 from .entries import Options
 from .heartbeat import Heartbeat
 from .outbox import Outbox
@@ -63,9 +63,7 @@ def run(options: Options) -> None:
     """Watch until asked to end."""
     if any("stdout" in entry.tell for entry in options.entries) and not options.headless:
         raise BadOrder(
-            "--notify stdout would overwrite the live view.",
-            tried="to print alerts where the view is drawn",
-            next_step="add --headless, or use another channel",
+            "--notify stdout would overwrite the live view.", next_step="add --headless, or use another channel"
         )
     memory.settle()
     with contextlib.ExitStack() as ends:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from ..errors import BadOrder
 from ..records import dataclass, field, replace
-from . import acting
+from ..report.data import dump
+from .acting.actor import Actor
+from .acting.bar import ENDS, Decision, Said, may_act, said
+from .acting.orders import Action, Life, parse
 from .acting.process import Identity
-from .answer import AnswerFile
+from .acting.writer import RunFiles
 from .entries import Options, WatchEntry
 from .records import Look
 from .store import Store
@@ -28,9 +33,9 @@ class _Standing:
 
     attempt: tuple[int, int]  # life and attempt
     heard: int  # number of the last check that was taken
-    said: deque[acting.Said] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    said: deque[Said] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     dates: list[tuple[float, int]] = field(default_factory=list)  # when checks saw which step
-    decided: tuple[tuple[str, float], acting.Decision] | None = None  # after which check, and what
+    decided: tuple[tuple[str, float], Decision] | None = None  # after which check, and what
     reached: tuple[int, float] | None = None  # the last step that was due when the bar was reached, and when
     answered: tuple[str, bool] | None = None  # the last check in the answer file, and whether to act
 
@@ -53,7 +58,7 @@ class Settling:
         store: Store,
         *,
         say: Callable[[str], None],
-        done: Callable[[acting.Action], None],
+        done: Callable[[Action], None],
         is_alone: Callable[[Watched], bool],
     ) -> None:
         """`say` is called once for each warning, `done` for what was done; `is_alone` tells whether what an order names
@@ -75,7 +80,7 @@ class Settling:
             self.warn(warning)
         if look is None or look.life != watched.cursor.life:
             return
-        life = acting.Life(watched.number, watched.identity, look.life, watched.sighting.attempt)
+        life = Life(watched.number, watched.identity, look.life, watched.sighting.attempt)
         standing = self._standing(watched, look)
         decision = self._decision(standing, watched, look, actor)
         act = decision.act
@@ -95,21 +100,19 @@ class Settling:
             self._warned.add(says)
             self._say(says)
 
-    def _report(self, done: acting.Action | None) -> None:
+    def _report(self, done: Action | None) -> None:
         if done is not None and done.state != "begun":
             self._done(done)
 
-    def _decision(
-        self, standing: _Standing, watched: Watched, look: Look, actor: acting.Actor | None
-    ) -> acting.Decision:
+    def _decision(self, standing: _Standing, watched: Watched, look: Look, actor: Actor | None) -> Decision:
         """Decide whether the checks of this attempt are enough to act. Checks of an earlier process, or of rows that
         it may have written, do not count."""
         if look.attempt != watched.sighting.attempt:
-            return acting.may_act(())
-        said = self._said(standing, watched)
+            return may_act(())
+        heard = self._said(standing, watched)
         older = float("-inf") if actor is None else actor.older(self._files(watched))
         if standing.decided is None or standing.decided[0] != (look.digest, older):
-            standing.decided = (look.digest, older), acting.may_act([one for one in said if one.step > older])
+            standing.decided = (look.digest, older), may_act([one for one in heard if one.step > older])
         return standing.decided[1]
 
     def _standing(self, watched: Watched, look: Look) -> _Standing:
@@ -119,21 +122,21 @@ class Settling:
             self._standings[watched.identity] = standing
         return standing
 
-    def _said(self, standing: _Standing, watched: Watched) -> Sequence[acting.Said]:
+    def _said(self, standing: _Standing, watched: Watched) -> Sequence[Said]:
         """Return what the latest checks of this attempt said, by whichever watch. A reading is large: each is parsed
         once."""
         for number, made in self._store.looks_after(watched.number, standing.heard):
             standing.heard = number
-            said = acting.said(json.loads(made.reading)) if (made.life, made.attempt) == standing.attempt else None
-            if said is None:
+            heard = said(json.loads(made.reading)) if (made.life, made.attempt) == standing.attempt else None
+            if heard is None:
                 continue
             standing.dates.append((made.at, made.step))
-            if said.verdict not in acting.ENDS:
+            if heard.verdict not in ENDS:
                 standing.said.clear()
-            standing.said.append(said)
+            standing.said.append(heard)
         return standing.said
 
-    def _files(self, watched: Watched) -> acting.RunFiles:
+    def _files(self, watched: Watched) -> RunFiles:
         """Return what shows who writes a run, and since when."""
         sighting, standing = watched.sighting, self._standings.get(watched.identity)
         writers = tuple(
@@ -141,7 +144,7 @@ class Settling:
             for writer in sighting.writers[-1:]
             if isinstance(pid := writer.get("pid"), int) and writer.get("started")
         )
-        return acting.RunFiles(sighting.files, writers, tuple(standing.dates if standing else ()), sighting.dated)
+        return RunFiles(sighting.files, writers, tuple(standing.dates if standing else ()), sighting.dated)
 
     def _write_answer(
         self, answer: AnswerFile, standing: _Standing, watched: Watched, look: Look, *, act: bool
@@ -155,18 +158,36 @@ class Settling:
         except OSError as error:
             self.warn(f"Can't write the answer file: {error.strerror or error}.")
 
-    def _actor(self, entry: WatchEntry, text: str) -> acting.Actor:
+    def _actor(self, entry: WatchEntry, text: str) -> Actor:
         """Return who carries out an order. Its target is written down first: a pid may be reused between watches."""
         known = self._store.order(text)
-        order = acting.parse(text, known)
+        order = parse(text, known)
         if known is None:
             self._store.remember_order(text, order.as_data(), time.time())
         if entry.then is not None and order.process is None:
             raise BadOrder(
-                "--then needs an order that sends a signal.",
-                tried=f"to follow --act {text} by {entry.then}",
-                next_step="use it with --act sigterm:PID or sigint:PID",
+                "--then needs an order that sends a signal.", next_step="use it with --act sigterm:PID or sigint:PID"
             )
-        return acting.Actor(
-            self._store, order, dry=entry.dry_run, then=entry.then, after=entry.after, channels=entry.tell
-        )
+        return Actor(self._store, order, dry=entry.dry_run, then=entry.then, after=entry.after, channels=entry.tell)
+
+
+class AnswerFile:
+    """One JSON file, replaced as a whole: a reader sees the old answer or the new one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._runs: dict[str, Mapping[str, object]] = {}
+
+    def say(self, look: Look, best: Mapping[str, object] | None, *, name: str, act: bool, to: str | None) -> None:
+        """Take the latest check of a run. `to`: the process of the training that it is meant for, if known: a later one
+        must ignore it. Raises OSError."""
+        told = {key: getattr(look, key) for key in ("step", "verdict", "outcome", "p_continue_pays", "says", "at")}
+        kept = None if best is None else {"step": best["step"], "path": best["path"]}
+        self._runs[look.run] = {"run": name, **told, "best_checkpoint": kept, "act": act, "to": to}
+        content = self._runs[look.run] if len(self._runs) == 1 else {"runs": list(self._runs.values())}
+        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        try:
+            beside.write_text(dump(content))
+            beside.replace(self._path)
+        finally:
+            beside.unlink(missing_ok=True)

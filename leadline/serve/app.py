@@ -18,8 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from ..errors import LeadlineError
-from ..live.aftermath import Point, Spell, spells
-from ..live.history import past_of
+from ..live.history import Point, Spell, past_of, spells
 from ..records import asdict, dataclass, field
 from ..report.data import dump, plain
 from ..shelf import people, query

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
 from ..facts.judgement import calls_for
-from ..live.aftermath import Spell
+from ..live.history import Spell
 from ..records import dataclass
 from ..report.plain import line
 from ..shelf.people import Note

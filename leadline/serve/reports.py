@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..comparison import compare, gather
+from ..comparison.gather import gather
+from ..comparison.together import compare
 from ..errors import LeadlineError, NothingReadable
 from ..fleet.divide import units
 from ..live.memory import give_back
@@ -60,11 +61,9 @@ def allowed(row: Row) -> str:
     try:
         where, home = place.resolve(strict=True), root.resolve(strict=True)
     except OSError as error:
-        raise NothingReadable(
-            f"{row.name} is not there any more.", tried="the path it was scanned at", next_step="scan again"
-        ) from error
+        raise NothingReadable(f"{row.name} is not there any more.", next_step="scan again") from error
     if where != home and home not in where.parents:
-        raise NothingReadable(OUTSIDE, tried=str(where), next_step="scan the folder it lies in")
+        raise NothingReadable(OUTSIDE, next_step="scan the folder it lies in")
     return row.identity
 
 

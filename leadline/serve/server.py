@@ -11,12 +11,26 @@ from typing import Any
 from ..errors import BadOrder, LeadlineError, need
 from ..fleet.pool import Pool
 from ..fleet.scan import scan
+from ..records import dataclass
 from ..shelf.store import Shelf
 from ..words.serve import OTHER_NAMES, agents_at
 from .guard import WILDCARDS, doors_for, is_loopback, names_of
-from .options import ServeOptions
 
 TOKEN = "LEADLINE_TOKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """The user's options for the page."""
+
+    roots: tuple[str, ...]
+    store: str | None
+    host: str
+    port: int
+    names: tuple[str, ...]
+    every: float
+    workers: int | None
+    allow_act: bool
 
 
 def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) -> None:
@@ -76,7 +90,6 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise BadOrder(
             f"The page cannot be served at {host}:{port}: {error.strerror or error}.",
-            tried="to listen there",
             next_step="give another --port, or --port 0 for any that is free",
         ) from error
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from leadline.comparison.contrast import ALPHA, CELLS, ENDS, Contrasted, RunLevels, holm
-from leadline.comparison.student import beyond
+from leadline.comparison.contrast import ALPHA, CELLS, ENDS, Contrasted, RunLevels, beyond, holm
 
 Floats = NDArray[np.float64]
 EVEN = np.array([-1.0, -0.5, 0.5, 1.0])

@@ -10,10 +10,8 @@ from conftest import trl_bytes
 from seeds import rise, run
 
 from leadline.cli import main
-from leadline.comparison import Gathered, Member, gather
 from leadline.comparison.clocks import clock_of
-from leadline.comparison.gather import guess, short_names
-from leadline.comparison.settings import essential
+from leadline.comparison.gather import Gathered, Member, essential, gather, guess, short_names
 from leadline.errors import LeadlineError, NothingReadable
 
 

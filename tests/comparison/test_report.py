@@ -13,7 +13,9 @@ from rich.cells import cell_len
 from seeds import gathered, rise, run, seeds
 
 from leadline.cli import main
-from leadline.comparison import Comparison, Gathered, Member, compare
+from leadline.comparison.gather import Gathered, Member
+from leadline.comparison.together import compare
+from leadline.facts.comparison import Comparison
 from leadline.report.compare import render
 from leadline.report.compare_data import as_data
 from leadline.report.data import dump

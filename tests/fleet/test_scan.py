@@ -21,10 +21,9 @@ from waiting import wait_for
 
 from leadline.cli import verbs
 from leadline.errors import BadState, NothingReadable
-from leadline.fleet.engine import Done
 from leadline.fleet.pool import Pool
 from leadline.fleet.reader import read_task
-from leadline.fleet.scan import Shard, Tally, scan
+from leadline.fleet.scan import Done, Shard, Tally, scan
 from leadline.review import store as reviews
 from leadline.run import Review
 from leadline.shelf import home

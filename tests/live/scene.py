@@ -11,9 +11,11 @@ import sys
 import time
 from pathlib import Path
 
-from leadline.live import acting
-from leadline.live.acting import Actor, Decision, Life, RunFiles
+from leadline.live.acting.actor import Actor
+from leadline.live.acting.bar import Decision
+from leadline.live.acting.orders import Life, parse
 from leadline.live.acting.process import below, everything
+from leadline.live.acting.writer import RunFiles
 from leadline.live.store import Store
 
 TRAINER = """
@@ -66,7 +68,7 @@ class Scene:
         return process
 
     def actor(self, order: str, **options: object) -> Actor:
-        return Actor(self.store, acting.parse(order), dry=False, **options)  # type: ignore[arg-type]
+        return Actor(self.store, parse(order), dry=False, **options)  # type: ignore[arg-type]
 
     def life(self, name: str = "run", **where: int) -> Life:
         return Life(self.store.run(name, 0.0), name, **where)

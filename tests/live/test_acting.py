@@ -22,9 +22,9 @@ from waiting import PATIENCE, gone, wait_for
 from leadline.cli import main
 from leadline.errors import BadOrder
 from leadline.judgement.decide import STOP
-from leadline.live import acting
-from leadline.live.acting import Actor, Life, Said, may_act
-from leadline.live.acting.bar import FOUND, PLATEAU, said
+from leadline.live.acting.actor import Actor
+from leadline.live.acting.bar import FOUND, PLATEAU, Said, may_act, said
+from leadline.live.acting.orders import Action, Life, Order, parse
 from leadline.live.acting.process import Identity, identify
 from leadline.live.acting.writer import RunFiles, Unclear, resolve
 from leadline.live.store import Store
@@ -118,7 +118,7 @@ def test_it_is_killed_only_where_that_was_asked_for(scene: Scene) -> None:
 
 def test_by_itself_it_only_says_what_it_would_do(scene: Scene) -> None:
     process = scene.train()
-    actor = Actor(scene.store, acting.parse(f"sigterm:{process.pid}"))
+    actor = Actor(scene.store, parse(f"sigterm:{process.pid}"))
     said = actor.consider(scene.life(), ENOUGH, scene.run)
     assert said is not None
     assert said.state == "dry"
@@ -136,7 +136,7 @@ def test_what_would_have_been_done_is_a_table_with_its_reason_and_the_processes(
     scene: Scene, capsys: pytest.CaptureFixture[str]
 ) -> None:
     process = scene.train()
-    Actor(scene.store, acting.parse(f"sigterm:{process.pid}")).consider(scene.life(), ENOUGH, scene.run)
+    Actor(scene.store, parse(f"sigterm:{process.pid}")).consider(scene.life(), ENOUGH, scene.run)
     other = scene.train(through="{}; true")
     refused(scene, f"sigterm:{other.pid}")
     scene.store.close()
@@ -159,7 +159,7 @@ def test_below_the_bar_nothing_is_done_or_written(scene: Scene) -> None:
 
 def refused(scene: Scene, order: str, **options: object) -> str:
     """What is said where an order is refused; nothing was done."""
-    now, known = [0.0], options.pop("known", None) or acting.parse(order)
+    now, known = [0.0], options.pop("known", None) or parse(order)
     actor = Actor(scene.store, known, dry=False, clock=lambda: now[0])  # type: ignore[arg-type]
     run = options.pop("run", scene.run)
     said = actor.consider(scene.life(), ENOUGH, run, **options)  # type: ignore[arg-type]
@@ -211,7 +211,7 @@ def test_who_only_reads_the_log_is_not_the_training(scene: Scene, reader: str) -
 def test_a_number_that_is_used_again_is_not_signalled(scene: Scene) -> None:
     """The same number, the same command line, the same log, another process."""
     first = scene.train()
-    order = acting.parse(f"sigterm:{first.pid}")
+    order = parse(f"sigterm:{first.pid}")
     assert order.process is not None
     first.kill()
     first.wait()
@@ -242,11 +242,11 @@ def test_what_an_order_named_is_kept_from_the_start(scene: Scene) -> None:
     """A watch that is started again with the same words means the same process, not the one that has the number now."""
     process = scene.train()
     text = f"sigterm:{process.pid}"
-    first = acting.parse(text)
+    first = parse(text)
     assert first.process is not None
     older = replace(first, process=replace(first.process, started="1 an-earlier-boot"))
     scene.store.remember_order(text, older.as_data(), 0.0)
-    again = acting.parse(text, scene.store.order(text))
+    again = parse(text, scene.store.order(text))
     assert again.process == older.process
     assert "its pid belongs to another process" in refused(scene, "", known=again)
 
@@ -257,7 +257,7 @@ def test_a_process_that_became_another_program_is_not_signalled(scene: Scene) ->
         "os.execv(sys.executable, [sys.executable, '-c', 'input()', 'other'])"
     )
     with subprocess.Popen([sys.executable, "-c", program, str(scene.log)], stdin=subprocess.PIPE) as process:
-        order = acting.parse(f"sigterm:{process.pid}")
+        order = parse(f"sigterm:{process.pid}")
         assert process.stdin is not None
         process.stdin.write(b"\n")
         process.stdin.flush()
@@ -270,7 +270,7 @@ def test_a_process_that_became_another_program_is_not_signalled(scene: Scene) ->
 
 def test_a_process_that_has_ended_is_not_signalled(scene: Scene) -> None:
     process = scene.train()
-    order = acting.parse(f"sigterm:{process.pid}")
+    order = parse(f"sigterm:{process.pid}")
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, and nobody has taken note: a zombie
     assert "has ended" in refused(scene, "", known=order)
@@ -296,7 +296,7 @@ def test_a_process_is_left_alone_where_it_could_belong_to_another_run(scene: Sce
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_a_process_of_somebody_else_is_left_alone(scene: Scene) -> None:
     process = scene.train()
-    order = acting.parse(f"sigterm:{process.pid}")
+    order = parse(f"sigterm:{process.pid}")
     read, write = os.pipe()
     child = os.fork()
     if child == 0:  # as nobody
@@ -334,13 +334,13 @@ def test_a_strange_name_does_not_confuse_it(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_an_order_that_cannot_be_followed_says_what_can(order: str) -> None:
     with pytest.raises(BadOrder, match="--act"):
-        acting.parse(order)
+        parse(order)
 
 
 def test_processes_that_are_no_training_are_refused() -> None:
     for pid in (0, 1, os.getpid(), 2**30):
         with pytest.raises(BadOrder, match="Can't act on"):
-            acting.parse(f"sigterm:{pid}")
+            parse(f"sigterm:{pid}")
 
 
 @pytest.mark.parametrize("shell", [["bash"], ["bash", "-i"], ["sh"], [sys.executable], [sys.executable, "-i"]])
@@ -348,7 +348,7 @@ def test_what_somebody_types_into_is_refused(shell: list[str]) -> None:
     process = subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         with pytest.raises(BadOrder, match="it is interactive"):
-            acting.parse(f"sigterm:{process.pid}")
+            parse(f"sigterm:{process.pid}")
     finally:
         process.kill()
         process.communicate()
@@ -365,7 +365,7 @@ def test_a_login_shell_above_a_training_is_refused(scene: Scene) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "training\n"
     with pytest.raises(BadOrder, match="it is interactive"):
-        acting.parse(f"sigterm:{process.pid}")
+        parse(f"sigterm:{process.pid}")
 
 
 def test_a_notebooks_kernel_is_not_ended(scene: Scene) -> None:
@@ -596,7 +596,7 @@ def test_what_goes_on_writing_after_the_signal_is_told_and_not_called_ended(scen
     assert said is not None
     assert said.state == "sent"
     process.wait(30)
-    told: list[acting.Action] = []
+    told: list[Action] = []
     wait_for(lambda: (one := actor.consider(life, ENOUGH, scene.run)) is not None and not told.append(one))
     assert told[0].state == "orphan"
     assert f"process {orphan}" in told[0].says
@@ -665,7 +665,7 @@ def test_two_watches_of_one_run_signal_it_once(scene: Scene, tmp_path: Path) -> 
     process = scene.train("600")  # it saves until both have acted
     scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     with Store(tmp_path / "other.db") as other:
-        second = Actor(other, acting.parse(f"sigterm:{process.pid}"), dry=False)
+        second = Actor(other, parse(f"sigterm:{process.pid}"), dry=False)
         said = second.consider(Life(other.run("run", 0.0), "run"), ENOUGH, scene.run)
     assert said is not None
     assert said.state == "refused"
@@ -709,8 +709,8 @@ def test_a_stop_file_that_cannot_be_written_is_said_so(scene: Scene, make: Calla
     refused(scene, f"file:{path}")
 
 
-def finished(scene: Scene, actor: Actor) -> acting.Action:
-    found: list[acting.Action] = []
+def finished(scene: Scene, actor: Actor) -> Action:
+    found: list[Action] = []
     wait_for(lambda: (said := actor.consider(scene.life(), ENOUGH, scene.run)) is not None and not found.append(said))
     return found[0]
 
@@ -750,15 +750,15 @@ def test_a_training_gets_one_signal_however_often_it_is_looked_at(scene: Scene) 
     assert scene.signals() == ["signal 15"]
 
 
-def begun(scene: Scene, order: acting.Order) -> None:
+def begun(scene: Scene, order: Order) -> None:
     """As a watch leaves it that was killed right after it wrote down what it was about to do."""
-    action = acting.Action("begun", order.kind, order.text, 0, 1, 220, order.told(), "", "why")
+    action = Action("begun", order.kind, order.text, 0, 1, 220, order.told(), "", "why")
     scene.store.record_action(scene.life().run, asdict(action), 0.0)
 
 
 def test_what_a_killed_watch_may_have_done_is_not_done_twice(scene: Scene) -> None:
     process = scene.train("600")
-    order = acting.parse(f"sigterm:{process.pid}")
+    order = parse(f"sigterm:{process.pid}")
     begun(scene, order)
     said = Actor(scene.store, order, dry=False).consider(scene.life(), ENOUGH, scene.run)
     assert said is not None
@@ -770,7 +770,7 @@ def test_what_a_killed_watch_may_have_done_is_not_done_twice(scene: Scene) -> No
 
 def test_a_signal_that_would_have_ended_the_training_was_never_sent(scene: Scene) -> None:
     process = scene.train()
-    order = acting.parse(f"sigkill:{process.pid}")
+    order = parse(f"sigkill:{process.pid}")
     begun(scene, order)
     sent = Actor(scene.store, order, dry=False).consider(scene.life(), ENOUGH, scene.run)
     assert sent is not None
@@ -780,7 +780,7 @@ def test_a_signal_that_would_have_ended_the_training_was_never_sent(scene: Scene
 
 def test_a_training_that_ended_while_the_watch_was_down_got_the_signal(scene: Scene) -> None:
     process = scene.train()
-    order = acting.parse(f"sigterm:{process.pid}")
+    order = parse(f"sigterm:{process.pid}")
     begun(scene, order)
     process.terminate()
     assert process.wait(30) == 0
@@ -789,7 +789,7 @@ def test_a_training_that_ended_while_the_watch_was_down_got_the_signal(scene: Sc
 
 
 def test_a_command_that_a_killed_watch_had_begun_is_not_repeated(scene: Scene) -> None:
-    order = acting.parse(f"command:touch {scene.folder / 'out'}")
+    order = parse(f"command:touch {scene.folder / 'out'}")
     begun(scene, order)
     said = Actor(scene.store, order, dry=False).consider(scene.life(), ENOUGH, scene.run)
     assert said is not None
@@ -822,7 +822,7 @@ def test_what_was_done_is_written_down_with_its_reason_and_told(scene: Scene) ->
 
 
 def test_the_callback_is_asked_to_stop_only_after_a_real_decision(scene: Scene) -> None:
-    dry = Actor(scene.store, acting.parse("stop"))
+    dry = Actor(scene.store, parse("stop"))
     dry.consider(scene.life(), ENOUGH, scene.run)
     assert not dry.asks_to_stop(scene.life())
     real = scene.actor("stop")

@@ -18,9 +18,11 @@ import pytest
 from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants
 from waiting import gone, wait_for
 
-from leadline.live import acting
-from leadline.live.acting import Actor, Life, RunFiles, claims
+from leadline.live.acting import claims
+from leadline.live.acting.actor import Actor
+from leadline.live.acting.orders import Life, parse
 from leadline.live.acting.process import Identity, look
+from leadline.live.acting.writer import RunFiles
 from leadline.live.store import Store
 from leadline.sources import find_runs
 
@@ -68,7 +70,7 @@ def test_two_watches_signal_once_wherever_their_state_is(
     else:
         monkeypatch.setattr(claims, "FIXED", tmp_path / "others")
     with Store(tmp_path / "other.db") as other:
-        second = Actor(other, acting.parse(f"sigterm:{process.pid}"), dry=False)
+        second = Actor(other, parse(f"sigterm:{process.pid}"), dry=False)
         said = second.consider(Life(other.run("run", 0.0), "run"), ENOUGH, scene.run)
     assert said is not None
     assert "another watch acts on it" in said.says
@@ -298,7 +300,7 @@ def test_a_process_that_renames_itself_is_the_same(scene: Scene) -> None:
     program = TRAINER.replace("while True", "open('/proc/self/comm', 'w').write('renamed')\nwhile True")
     process = begin(scene, sys.executable, "-u", "-c", program, str(scene.log), str(scene.saved))
     wait_for(lambda: scene.log.stat().st_size > 0)
-    order = acting.parse(f"sigterm:{process.pid}")
+    order = parse(f"sigterm:{process.pid}")
     assert order.process is not None
     known = replace(order, process=replace(order.process, command=("train: step 5",)))
     said = Actor(scene.store, known, dry=False).consider(scene.life(), ENOUGH, scene.run)

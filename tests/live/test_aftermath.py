@@ -10,8 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from leadline.live.aftermath import Point, spells
-from leadline.live.history import Past, as_data
+from leadline.live.history import Past, Point, as_data, spells
 from leadline.live.records import Look, Prediction, Score
 from leadline.live.screen import need_of
 from leadline.live.words import history_lines

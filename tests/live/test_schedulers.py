@@ -19,9 +19,12 @@ import pytest
 from waiting import wait_for
 
 from leadline.errors import BadOrder
-from leadline.live import acting
-from leadline.live.acting import Actor, Decision, Life, RunFiles, claims
 from leadline.live.acting import actor as actors
+from leadline.live.acting import claims
+from leadline.live.acting.actor import Actor
+from leadline.live.acting.bar import Decision
+from leadline.live.acting.orders import Action, Life, parse
+from leadline.live.acting.writer import RunFiles
 from leadline.live.store import Store
 
 ENOUGH = Decision(True, "roll_back", 220, "3 looks all say that the run should end", "ckpt/125")
@@ -75,11 +78,11 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def carried_out(order: str, folder: Path, *, dry: bool = False) -> list[acting.Action]:
+def carried_out(order: str, folder: Path, *, dry: bool = False) -> list[Action]:
     """All that is said until the last word on an order."""
-    said: list[acting.Action] = []
+    said: list[Action] = []
     with Store(folder / f"{abs(hash(order))}.db") as store:
-        actor = Actor(store, acting.parse(order), dry=dry)
+        actor = Actor(store, parse(order), dry=dry)
         life = Life(store.run("run", 0.0), "run")
 
         def over() -> bool:
@@ -160,12 +163,12 @@ def test_one_task_of_an_array_is_signaled_alone(slurm: Path, tmp_path: Path) -> 
     job = submitted(slurm, "--array=0-1", srun=True)
     wait_for(lambda: state_of(f"{job}_0") == state_of(f"{job}_1") == "RUNNING")
     with pytest.raises(BadOrder, match=f"has several tasks.*name one, as {job}_"):
-        acting.parse(f"slurm:{job}")
+        parse(f"slurm:{job}")
     wait_for(lambda: len(steps_of(job)) == 2)
     assert [one.state for one in carried_out(f"slurm:{job}_0", tmp_path)] == ["sent", "done"]
     assert state_of(f"{job}_1") == "RUNNING"
     with pytest.raises(BadOrder, match=f"has several tasks.*name one, as {job}_1"):
-        acting.parse(f"slurm:{job}")  # one is left, and it is still an array
+        parse(f"slurm:{job}")  # one is left, and it is still an array
     subprocess.run(["scancel", job], check=True)
     wait_for(lambda: state_of(job) == "")
 
@@ -173,7 +176,7 @@ def test_one_task_of_an_array_is_signaled_alone(slurm: Path, tmp_path: Path) -> 
 def test_a_requeued_task_is_judged_by_the_rows_since_it_was_started_again(slurm: Path, tmp_path: Path) -> None:
     job = submitted(slurm, "--array=3", "--requeue", srun=True)
     with Store(tmp_path / "state.db") as store:
-        actor = Actor(store, acting.parse(f"slurm:{job}_3"), dry=False)
+        actor = Actor(store, parse(f"slurm:{job}_3"), dry=False)
         life, first = Life(store.run("run", 0.0), "run"), time.time()
         run = RunFiles(dates=((first, 100), (first, 200)))
         assert actor.older(run) == 100  # it may not have written what came before the first check
@@ -188,7 +191,7 @@ def test_a_requeued_task_is_judged_by_the_rows_since_it_was_started_again(slurm:
         assert actor.consider(life, ENOUGH, run) is None  # it has another start now
         later = RunFiles(dates=(*run.dates, (time.time() + 1, 300)))
         assert actor.older(later) == 300
-        again = acting.parse(actor.order.text, store.order(actor.order.text))
+        again = parse(actor.order.text, store.order(actor.order.text))
         assert again.job == actor.order.job  # a watch that is started now knows it too
         wait_for(lambda: (done := actor.consider(life, ENOUGH, later)) is not None and done.state == "sent")
         wait_for(lambda: (done := actor.consider(life, ENOUGH, later)) is not None and done.state == "done")
@@ -206,7 +209,7 @@ def steps_of(job: str) -> list[str]:
 
 def test_a_slurm_job_that_is_not_there_is_said_so_at_once(slurm: Path) -> None:
     with pytest.raises(BadOrder, match="Invalid job id"):
-        acting.parse("slurm:424242")
+        parse("slurm:424242")
 
 
 # --- Kubernetes
@@ -313,7 +316,7 @@ def test_a_kubernetes_job_is_suspended(cluster: type[Cluster], tmp_path: Path) -
 
 def test_a_kubernetes_job_of_the_same_name_is_another_one(cluster: type[Cluster], tmp_path: Path) -> None:
     cluster.objects[JOB] = a_job()
-    order = acting.parse("kubectl:ml/grpo")
+    order = parse("kubectl:ml/grpo")
     cluster.objects[JOB] = a_job("u2")
     with Store(tmp_path / "state.db") as store:
         said = Actor(store, order, dry=False).consider(Life(store.run("run", 0.0), "run"), ENOUGH, RunFiles())
@@ -330,13 +333,13 @@ def test_a_pod_is_deleted_and_one_that_would_come_back_is_refused(cluster: type[
     assert cluster.asked == [("DELETE", POD, "")]
     cluster.objects[POD] = {**pod, "status": {"phase": "Failed"}}  # its logs may be all that is left
     with pytest.raises(BadOrder, match="not running but failed"):
-        acting.parse("kubectl:ml/grpo")
+        parse("kubectl:ml/grpo")
     owned = {**meta, "ownerReferences": [{"kind": "Job", "name": "above"}]}
     cluster.objects[POD] = {**pod, "metadata": owned}
     with pytest.raises(BadOrder, match="job/above would start the pod again"):
-        acting.parse("kubectl:ml/grpo")
+        parse("kubectl:ml/grpo")
     with pytest.raises(BadOrder, match="not found"):
-        acting.parse("kubectl:ml/other")
+        parse("kubectl:ml/other")
 
 
 # --- Ray, by a recording
@@ -359,4 +362,4 @@ def test_a_ray_job_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [one.state for one in carried_out("ray:raysubmit_x", tmp_path)] == ["sent", "done"]
     assert (tmp_path / "asked").read_text().splitlines().count("job stop --no-wait raysubmit_x") == 1
     with pytest.raises(BadOrder, match="not running but stopped"):
-        acting.parse("ray:raysubmit_x")
+        parse("ray:raysubmit_x")

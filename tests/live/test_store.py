@@ -18,8 +18,7 @@ from leadline.errors import BadState
 from leadline.live import places
 from leadline.live.alert import Alert
 from leadline.live.records import Cursor, Look, Prediction, Score
-from leadline.live.store import Store
-from leadline.live.tables import VERSION
+from leadline.live.store import VERSION, Store
 
 
 def a_look(step: int = 10, digest: str = "d", life: int = 0) -> Look:

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from writers.launch import PROGRAMS, environment
 
-from leadline.live import acting
-from leadline.live.acting import Actor, Decision, Life, RunFiles
 from leadline.live.acting import actor as actors
+from leadline.live.acting.actor import Actor
+from leadline.live.acting.bar import Decision
+from leadline.live.acting.orders import Life, parse
 from leadline.live.acting.process import below, everything
+from leadline.live.acting.writer import RunFiles
 from leadline.live.store import Store
 
 pytestmark = pytest.mark.writers
@@ -45,7 +47,7 @@ def test_a_launcher_is_refused_and_its_training_goes_on(
         wait_for(lambda: log.exists() and log.stat().st_size > 0)
         said = []
         with Store(tmp_path / "state.db") as store:
-            actor = Actor(store, acting.parse(f"sigterm:{launcher.pid}"), dry=False)
+            actor = Actor(store, parse(f"sigterm:{launcher.pid}"), dry=False)
             life = Life(store.run("run", 0.0), "run")
 
             def over() -> bool:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from seeds import gathered, rise, run, seeds
 
-from leadline.comparison import Comparison, Gathered, Member, compare
+from leadline.comparison.gather import Gathered, Member
+from leadline.comparison.together import compare
+from leadline.facts.comparison import Comparison
 from leadline.report.compare_html import page, payload
 
 HOSTILE = "</script><script>window.ran = 1</script><img src=x onerror='window.ran = 1'>\x1b[31m\u202e"
