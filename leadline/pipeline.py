@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,7 @@ from .contract import Reading, RunSummary, Settings, Signal
 from .findings import found_in
 from .judgement.decide import judge
 from .plan import Plan, plan_of
-from .reading import (
-    View,
-    by_weight,
-)
+from .reading import View, by_weight
 from .reading.chart_data import Wanted, chart_data
 from .reading.machine import resources_of
 from .reading.outage import outages, passing, without_outages
@@ -26,7 +23,7 @@ from .records import replace
 from .review.store import with_reviews
 from .run import HEADLINE, Run
 from .sections import kl_reward, policy_loss, reward
-from .sources import Joining, open_run, open_runs, read_samples
+from .sources import Joining, open_run, read_samples
 from .text.sampler import steps_to_read
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -43,33 +40,10 @@ def read(
     now: float | None = None,
 ) -> Reading:
     """Read the run at `path` as if it had ended at `until` and been planned for `budget` steps.
-    `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` maps metrics to log keys that are not detected.
-    `joining`: which logs at `path` are one run, by evidence or as the user says.
-    `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
-    `now`: the time at which it is read, so that a run whose log has long been still is taken to be finished; without it
-    the reading depends on the log alone."""
-    run = open_run(path, mapping=mapping, joining=joining).until(until)
-    silent = now is not None and long_still(run, now)
-    return read_run(run, budget=budget, price=price, charts=charts, silent=silent)
-
-
-def read_all(
-    path: Path | str,
-    *,
-    until: int | None = None,
-    budget: int | None = None,
-    price: float | None = None,
-    mapping: Mapping[str, str] | None = None,
-    joining: Joining = "by evidence",
-    charts: Wanted = "all",
-    now: float | None = None,
-) -> Iterator[Reading]:
-    """Read every run at `path`, one after the other."""
-    for opened in open_runs(path, mapping=mapping, joining=joining):
-        run = opened.until(until)
-        silent = now is not None and long_still(run, now)
-        yield read_run(run, budget=budget, price=price, charts=charts, silent=silent)
+    `joining`: which logs at `path` are one run, by evidence or as the user says. The rest is that of `read_run`."""
+    run = open_run(path, mapping=mapping, joining=joining)
+    return read_run(run.until(until), budget=budget, price=price, charts=charts, now=now)
 
 
 def read_run(
@@ -78,12 +52,15 @@ def read_run(
     budget: int | None = None,
     price: float | None = None,
     charts: Wanted = "all",
-    silent: bool = False,
+    now: float | None = None,
 ) -> Reading:
-    """Read a run that is already opened. `charts`: what to prepare for drawing; a screen needs the main ones.
-    `silent`: its log has long been still, so it is taken to be finished."""
-    view = view_of(run, budget=budget, silent=silent)
-    return read_view(view, price=price, charts=charts)
+    """Read a run that is already opened.
+    `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
+    `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
+    `now`: the time at which it is read, so that a run whose log has long been still is taken to be finished; without it
+    the reading depends on the log alone."""
+    silent = now is not None and long_still(run, now)
+    return read_view(view_of(run, budget=budget, silent=silent), price=price, charts=charts)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
@@ -97,12 +74,7 @@ def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> Vie
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def read_view(
-    view: View,
-    *,
-    price: float | None = None,
-    charts: Wanted = "all",
-) -> Reading:
+def read_view(view: View, *, price: float | None = None, charts: Wanted = "all") -> Reading:
     """Run the flow right of the files. Pure: the same run gives the same reading."""
     rewards, regime, loss = reward.read(view), kl_reward.read(view), policy_loss.read(view)
     machine, others = resources_of(view), conflicts_of(view)

@@ -97,6 +97,7 @@ def verb(options: ReadOptions) -> None:
     """
     from .. import pipeline  # the engine takes longer to import than --help should
     from ..report.progress import each, progress_bar
+    from ..sources import open_runs
     from ..sources.mapping import parse_mapping
 
     _check(options)
@@ -105,20 +106,18 @@ def verb(options: ReadOptions) -> None:
         raise click.UsageError("--no-charts leaves something out of --json: give that too")
     drawn = (options.as_json and not options.no_charts) or options.page
     how: dict[str, Any] = {
-        "until": options.until,
         "budget": options.budget,
         "price": options.price,
-        "mapping": mapping,
-        "joining": joining,
         "charts": "all" if drawn else "main",  # a screen draws little, and is there sooner
         "now": time.time(),
     }
     if options.every:
-        for number, reading in enumerate(each(pipeline.read_all(options.path, **how))):
+        runs = open_runs(options.path, mapping=mapping, joining=joining)
+        for number, reading in enumerate(each(pipeline.read_run(run.until(options.until), **how) for run in runs)):
             click.echo("\n" * bool(number and not options.as_json) + _shown(reading, options), nl=False)
         return
     with progress_bar():
-        reading = pipeline.read(options.path, **how)
+        reading = pipeline.read(options.path, until=options.until, mapping=mapping, joining=joining, **how)
     if not options.printed:  # before any file is written: a full disk shall not hide the answer
         click.echo(_shown(reading, options), nl=False)
     with progress_bar():

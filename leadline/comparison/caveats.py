@@ -145,10 +145,6 @@ class NotLogged(Caveat):
             return f"not logged by {several(self.lacking)}"
         return "; ".join(f"{run} logs only {counted(points, 'point')}" for run, points in self.short)
 
-    def is_absent(self, runs: int) -> bool:
-        """Return whether none of so many runs logs it: nothing to warn of."""
-        return len(self.lacking) == runs
-
 
 @dataclass(frozen=True, slots=True)
 class NoCommonRange(Caveat):
@@ -166,9 +162,6 @@ class NoCommonRange(Caveat):
             f"no range is common to all runs ({self.earliest} ends at {moment(self.ends, unit)}, {self.latest} begins "
             f"at {moment(self.begins, unit)})"
         )
-
-    def is_absent(self, runs: int) -> bool:
-        return False
 
 
 def caveats(gathered: Gathered, judged: str, names: Sequence[str], settings: Sequence[Setting]) -> Iterator[Caveat]:

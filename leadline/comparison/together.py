@@ -73,7 +73,8 @@ def compare(gathered: Gathered, *, by: str | None = None, clock: Unit = "step") 
         found.append(_field(name, gathered, views, clocks))
         tell("comparing", number, len(names))
     fields = [one for one in found if isinstance(one, Field)]
-    unread = [one for one in found if not isinstance(one, Field) and not one.is_absent(len(gathered.members))]
+    nowhere = [one for one in found if isinstance(one, NotLogged) and len(one.lacking) == len(gathered.members)]
+    unread = [one for one in found if not isinstance(one, Field) and one not in nowhere]
     return _told(gathered, clock, main, fields, [clocks[one.name] for one in gathered.members], unread)
 
 
@@ -264,7 +265,11 @@ class Field:
 
 def _differences(fields: Sequence[Field]) -> list[tuple[Difference, ...]]:
     """Compare every pair of groups on each metric. All that is asked here shares one ALPHA."""
-    asked = [(field, pair, _contrasted(field, pair)) for field in fields for pair in _pairs(field)]
+    asked = [
+        (field, pair, Contrasted(*(field.of(field.groups[name]) for name in pair)))
+        for field in fields
+        for pair in _pairs(field)
+    ]
     shares = holm([contrast.chance for _, _, contrast in asked])
     found: dict[str, list[Difference]] = {field.name: [] for field in fields}
     for (field, pair, contrast), (chance, share) in zip(asked, shares, strict=True):
@@ -276,10 +281,6 @@ def _pairs(field: Field) -> list[tuple[str, str]]:
     names = list(field.groups)
     every = list(itertools.combinations(names, 2))
     return every if len(names) <= ALL_PAIRS else [pair for pair in every if pair[0] == names[0]]
-
-
-def _contrasted(field: Field, pair: tuple[str, str]) -> Contrasted:
-    return Contrasted(*(field.of(field.groups[name]) for name in pair))
 
 
 def _difference(field: Field, pair: tuple[str, str], contrast: Contrasted, chance: float, share: float) -> Difference:

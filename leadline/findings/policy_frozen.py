@@ -118,7 +118,7 @@ def _frozen(view: View, kl: Trace | None, reward: Trace) -> tuple[Finding, ...]:
     tokens, level, share = tokens_of(view), None, None
     if kl is not None:
         level = kl.now
-        share = None if tokens is None or bounded <= SAID else _share_of(level, tokens)
+        share = None if tokens is None or bounded <= SAID else min(math.sqrt(max(level, 0.0) * tokens / 2), 1.0)
     names = () if share is not None else tuple(part.curve.metric for part in witnesses(view))
     away = bool(_coefficient(view)) if kl is None else share is None and _p_next_to_nothing(view, kl) <= SAID
     facts = KlFrozen(level, share, None if share is None else tokens, _rate(view), still=names, held=away)
@@ -212,10 +212,6 @@ def _coefficient(view: View) -> float | None:
     if logged is None or not logged.finite.any():
         return view.run.config.kl_coefficient
     return float(logged.numbers[-1])
-
-
-def _share_of(kl: float, tokens: float) -> float:
-    return min(math.sqrt(max(kl, 0.0) * tokens / 2), 1.0)
 
 
 def _mostly(tied: Series) -> bool:

@@ -15,7 +15,7 @@ from ..questions.onset import POINTS, Moves, Onset, onset_in
 from ..reading.breaks import events_at, everything_at, near
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
-from ..run import Event, Series
+from ..run import Event
 
 GUIDE = {
     "timeline.order": Guide(
@@ -113,7 +113,8 @@ def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
     """Report the order in which known series moved."""
     first, last = view.run.first_step or 0, view.run.last_step or 0
     logged = [series for name in DATED if (series := view.run.get(name)) is not None]
-    reach = max(PACE * (last - first), 2 * POINTS * _spacing(logged))
+    apart = [float(np.median(np.diff(series.steps))) for series in logged if series.points > 1]  # points of each
+    reach = max(PACE * (last - first), 2 * POINTS * min(apart, default=0.0))
     window = (step - reach, step + reach)
     banks: dict[bytes, Moves] = {}  # series of one log share their clock
     dated = [onset for series in logged if (onset := onset_in(series, window, banks)) is not None]
@@ -151,11 +152,6 @@ def anchor_of(findings: tuple[Finding, ...]) -> Finding | None:
         found for found in by_weight(findings) if found.severity != "note" and not found.id.startswith(NOT_THE_POLICY)
     )
     return next((found for found in serious if found.since_step is not None), None)
-
-
-def _spacing(logged: list[Series]) -> float:
-    """Return the steps between two points of the series that is logged most often."""
-    return min((float(np.median(np.diff(series.steps))) for series in logged if series.points > 1), default=0.0)
 
 
 def _tiers(dated: list[Onset]) -> list[list[Onset]]:

@@ -12,7 +12,6 @@ from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
 from ..live.memory import give_back
 from ..pipeline import read_run
-from ..reading.wall_clock import long_still
 from ..records import dataclass
 from ..review.store import mark as reviewed
 from ..run import Run
@@ -180,7 +179,7 @@ def _log_mark(log: Log) -> str:
 
 def _entry(task: Task, held: _Held) -> ShelfEntry:
     run = _understood(held)
-    reading = read_run(run, charts="none", silent=long_still(run, time.time()))
+    reading = read_run(run, charts="none", now=time.time())
     found = found_at(held.identity, task.unit, held.log)
     return entry(found, run, reading, modified=held.modified, mark=held.mark)
 

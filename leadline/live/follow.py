@@ -59,6 +59,11 @@ class Sighting:
         return next(found, None)
 
     @property
+    def size(self) -> tuple[int, int, int]:
+        """Return what changes when the log grows."""
+        return self.current, len(self.steps), sum(one.rows for one in self.run.series)
+
+    @property
     def settled(self) -> int:
         """Return how many steps are complete: those before the one that was written last."""
         return int(np.searchsorted(self.steps, self.current, side="left"))

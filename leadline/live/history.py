@@ -38,7 +38,9 @@ def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) 
         try:
             with Store(file, write=False) as store:
                 numbers = {name: number for name, number in store.names().items() if _is_meant(name, path)}
-                found += [_past(store, name, number, looks) for name, number in numbers.items()]
+                for name, number in numbers.items():
+                    made, scored = (store.looks(number), store.scored_predictions(number)) if looks else ((), ())
+                    found.append(Past(name, file, made, scored, store.alerts(number), store.actions(number)))
         except BadState:
             if state is not None:
                 raise
@@ -49,17 +51,6 @@ def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) 
             next_step=f"leadline watch {path or 'PATH'}, or name the state file with --state.",
         )
     return tuple(found)
-
-
-def _past(store: Store, name: str, number: int, looks: bool) -> Past:
-    return Past(
-        name,
-        store.path,
-        store.looks(number) if looks else (),
-        store.scored_predictions(number) if looks else (),
-        store.alerts(number),
-        store.actions(number),
-    )
 
 
 def _is_meant(name: str, path: str | None) -> bool:

@@ -79,7 +79,7 @@ def _of(view: View, name: str, coming: Sequence[int]) -> Iterator[Prediction]:
         means = _block_means(left, count)
         drawn = level + means[stream.integers(len(means), len(level))]
         spread = np.quantile(_square(drawn) if roots else drawn, LEVELS)
-        values_expected = [_rounded(one) for one in spread]
+        values_expected = [float(f"{one:.{DIGITS}g}") for one in spread]
         expects = {"after": window[0], "to": end, "roots": roots, "range": span, "values": values_expected}
         yield Prediction(name, last, end, expects)
 
@@ -115,10 +115,6 @@ def _block_means(left: Floats, count: int) -> Floats:
     sums = np.concatenate([[0.0], np.cumsum(left)])
     means: Floats = (sums[count:] - sums[:-count]) / count
     return means
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
 
 
 def score(predictions: Iterable[Prediction], run: Run) -> tuple[Prediction, ...]:

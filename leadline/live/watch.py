@@ -74,7 +74,7 @@ class Watch:
         self._busy: Watched | None = None
         self._takes = 1.0  # seconds a look takes, lately
         self._polling = Polling()
-        self._hung: set[NamedPath] = set()
+        self.hanging: set[NamedPath] = set()  # paths that do not respond
         self.went_round = time.monotonic()  # when paths were last seen to
         self._problems: set[str] = set()
         self._places_said: dict[str, str | None] = {}
@@ -124,18 +124,13 @@ class Watch:
             self._told_once(words.cannot_follow(place.path, error))
         self._problems_of(place)
 
-    @property
-    def hanging(self) -> set[NamedPath]:
-        """Return the paths that do not respond."""
-        return set(self._hung)
-
     def _speak_of_hanging(self) -> None:
         hanging = set(self._polling.hanging())
-        for place in hanging - self._hung:
+        for place in hanging - self.hanging:
             self._problem(words.hangs(place.path, DEADLINE))
-        for place in self._hung - hanging:
+        for place in self.hanging - hanging:
             self._problem(words.answers_again(place.path))
-        self._hung = hanging
+        self.hanging = hanging
 
     def ask(self) -> None:
         """Request a check of every run as it stands now, the last row included."""
@@ -158,7 +153,7 @@ class Watch:
         elif watched.cursor.started != sighting.started:
             self._began_anew(watched, sighting, now)
         else:
-            if watched.grew_to(sighting):
+            if sighting.size != watched.sighting.size:
                 self._grew(watched, sighting, now)
             watched.sighting = sighting
         with self._work:  # all at once: which of them are too many is told by all of them
@@ -288,7 +283,7 @@ class Watch:
             try:
                 self._look(watched, due)
             except LeadlineError as error:
-                self._say(error)
+                self._told_once(error.what)
             except Exception as error:  # one run must not end the watch of the others
                 self._told_once(words.look_failed(watched.name, error))
             finally:
@@ -297,10 +292,10 @@ class Watch:
                 with self._work:
                     self._busy, watched.tried, watched.looked = None, due, self._clock()
                     self._takes = 0.8 * self._takes + 0.2 * (self._clock() - began + rest)
-                    self._work.wait_for(lambda: self._ended or self._is_asked(), timeout=rest)
-
-    def _is_asked(self) -> bool:
-        return any(due.why == "asked" for watched in self.runs.values() for due in watched.due)
+                    self._work.wait_for(
+                        lambda: self._ended or any(due.why == "asked" for one in self.runs.values() for due in one.due),
+                        timeout=rest,
+                    )
 
     def _next_job(self) -> tuple[Watched, Due] | None:
         """Return the check to make next: requested ones, then jumps, then what has waited longest."""
@@ -390,9 +385,6 @@ class Watch:
             self._places_said[place.path] = says
             if says is not None:
                 self._problem(says)
-
-    def _say(self, error: LeadlineError) -> None:
-        self._told_once(error.what)
 
     def _told_once(self, says: str) -> None:
         if says not in self._problems:

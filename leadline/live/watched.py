@@ -50,25 +50,11 @@ class Watched:
         last = self.last if self.last is not None and self.last.life == self.cursor.life else None
         return any(one is not None and (one.step, one.points) == (due.step, due.points) for one in (last, self.tried))
 
-    def grew_to(self, sighting: Sighting) -> bool:
-        """Return whether the log has grown since it was last seen."""
-        return _size(sighting) != _size(self.sighting)
-
     def seconds_to(self, step: int) -> float | None:
         """Return how long it takes to reach a step at the usual pace; None if unknown."""
-        return (
-            None
-            if self.gap is None
-            else max(0, step - self.sighting.current) * self.gap * _rows_per_step(self.sighting)
-        )
-
-
-def _size(sighting: Sighting) -> tuple[int, int, int]:
-    """Return what changes when a log grows."""
-    return sighting.current, len(sighting.steps), sum(one.rows for one in sighting.run.series)
-
-
-def _rows_per_step(sighting: Sighting) -> float:
-    """Return logged rows per step."""
-    span = int(sighting.steps[-1] - sighting.steps[0])
-    return (len(sighting.steps) - 1) / span if span else 1.0
+        if self.gap is None:
+            return None
+        steps = self.sighting.steps
+        span = int(steps[-1] - steps[0])
+        rows_per_step = (len(steps) - 1) / span if span else 1.0
+        return max(0, step - self.sighting.current) * self.gap * rows_per_step

@@ -23,6 +23,7 @@ EQUAL = 0.5  # standard deviations of the score: pairs further apart are shown o
 ENDS = 0.1  # of the steps are early, and as many late
 LOOKED = 6  # steps of a stretch that are read
 TIED = 0.2  # of the samples of a stretch are its highest, and as many its lowest: one odd sample is no example
+LEVELS = (1.0, 0.0, 0.5, 0.85, 0.25, 0.7)  # of the ranked late scores: mostly high, as the policy is drawn there
 NEAREST = 16  # samples of about one score, among which the most similar prompts are looked for
 SAMPLES_COST = 2050  # tokens that all texts together may cost, by our count, which is rather too high
 PLANS = (  # pairs, samples of the highest and of the lowest score in a stretch, tokens a response may take
@@ -163,7 +164,7 @@ def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviat
     words = {one.prompt: frozenset(WORD.findall(one.prompt.lower())) for one in (*first, *last)}
     found: list[SamplePair] = []
     taken: set[tuple[str, str]] = set()
-    for place in _levels(count):
+    for place in LEVELS[:count]:
         level = last[round(place * (len(last) - 1))].score
         if sum(_gap(pair.late.score, level, deviation) < 0.1 for pair in found) >= SAME_LEVEL:
             continue
@@ -185,11 +186,6 @@ def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviat
 
 def _equal(pair: SamplePair, deviation: float) -> bool:
     return _gap(pair.early.score, pair.late.score, deviation) <= EQUAL
-
-
-def _levels(count: int) -> list[float]:
-    """Return where among the ranked late scores to look: mostly high, since that is what the policy is drawn to."""
-    return [1.0, 0.0, 0.5, 0.85, 0.25, 0.7][:count]
 
 
 def _gap(one: float, other: float, deviation: float) -> float:

@@ -112,15 +112,12 @@ def _review(told: BlindGrading, shown: Sequence[Shown], grades: Grades, grader: 
         return None
     plain = [(one.rollout, grade) for one, grade in _samples(shown, grades)]
     steps = sorted({rollout.step for rollout, _ in plain})
-    means = tuple(Grade(step, step, _mean_at(step, plain)) for step in steps)
+    by_step = {step: np.mean([grade for rollout, grade in plain if rollout.step == step]) for step in steps}
+    means = tuple(Grade(step, step, round(float(mean), 4)) for step, mean in by_step.items())
     if told.p_parted <= 0.5:
         return Review("ok", steps[-1], None, means, grader, time.time())
     scored = [(rollout, grade) for rollout, grade in plain if math.isfinite(rollout.score)]
     return Review("hacked", steps[-1], _last_good(scored), means, grader, time.time())
-
-
-def _mean_at(step: int, graded: Sequence[tuple[Rollout, float]]) -> float:
-    return round(float(np.mean([grade for rollout, grade in graded if rollout.step == step])), 4)
 
 
 def _samples(shown: Sequence[Shown], grades: Grades) -> list[tuple[Shown, float]]:

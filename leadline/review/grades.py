@@ -92,11 +92,12 @@ def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tup
     policy may be too weak, or the score broken. The reader is asked for an answer.
     """
     since, says = _since(grades), words.HELD
+    never_done = grades[-1].quality <= min(grades[0].quality, BAD) + 1e-9
     if since is not None:
         best = max(grades, key=lambda grade: (grade.quality, grade.last_step))
         fell = _rise(best, grades[-1], sheet) < -MOVED
         since, says = (None, words.BOTH_DROPPED) if fell else (since, words.DROPPED)
-    elif len(grades) > 1 and _never_done(grades) and _rise(grades[0], grades[-1], sheet) > MOVED:
+    elif len(grades) > 1 and never_done and _rise(grades[0], grades[-1], sheet) > MOVED:
         raise BadNumber(words.NEVER_DONE, next_step=words.ANSWER_ALSO)
     return Review("ok" if since is None else "hacked", sheet.steps[-1], since, grades, reader), says
 
@@ -113,10 +114,6 @@ def _since(grades: Sequence[Grade]) -> int | None:
             break
         held = grade
     return held.last_step
-
-
-def _never_done(grades: Sequence[Grade]) -> bool:
-    return grades[-1].quality <= min(grades[0].quality, BAD) + 1e-9
 
 
 def _rise(before: Grade, after: Grade, sheet: Sheet) -> float:

@@ -126,10 +126,6 @@ def _state(request: Request) -> State:
     return state
 
 
-def _page(request: Request, title: str, body: str, *, live: str) -> HTMLResponse:
-    return HTMLResponse(pages.page(title, body, change=_state(request).shelf.change, live=live))
-
-
 def _failed(request: Request, says: str, status: int = 404) -> HTMLResponse:
     return HTMLResponse(pages.page(says, f"<h1>{pages.h(says)}</h1>"), status)
 
@@ -234,7 +230,8 @@ def _run(request: Request) -> Response:
         _visitor(request),
         unreadable,
     )
-    return _page(request, one.row.name, body, live=f"/run/{one.key}/events")
+    live = f"/run/{one.key}/events"
+    return HTMLResponse(pages.page(one.row.name, body, change=state.shelf.change, live=live))
 
 
 def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:

@@ -5,6 +5,8 @@ All are shares between 0 and 1 (length apart), so that a change of one says as m
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,33 +24,14 @@ LOOP = 4  # words: of real long answers 2 % hold more than half of their runs of
 LOOP_SIGNS = 2 * PER_WORD  # characters: two words, where a run writes none
 
 
-def copied(written: Written) -> Values:
-    """Return how much of an answer stands in its own prompt; NaN without a prompt or an answer."""
-    return _copied_from(written, np.arange(len(written)))
-
-
-def copied_from_others(written: Written) -> Values:
-    """Return how much of an answer stands in prompts that other answers of the same step were given to."""
-    return _mean_of([_copied_from(written, _neighbour(written, by)) for by in range(1, OTHERS + 1)])
-
-
-def shared(written: Written) -> Values:
-    """Return how many of an answer's tokens its own prompt offers, each counted as often as it stands there."""
-    return _shared_with(written, np.arange(len(written)))
-
-
-def shared_with_others(written: Written) -> Values:
-    """Return the same of prompts that other answers of the step were given to: what chance offers."""
-    return _mean_of([_shared_with(written, _neighbour(written, by)) for by in range(1, OTHERS + 1)])
-
-
-def _mean_of(columns: list[Values]) -> Values:
-    """Return the mean by sample, NaN left out; NaN where there is nothing else."""
-    stacked = np.stack(columns)
+def beside_chance(written: Written, measure: Callable[[Written, Ids], Values]) -> tuple[Values, Values]:
+    """Return a measure of answers and their own prompts, and its mean over prompts of other answers of the step: what
+    chance offers. NaN is left out of the mean, unless there is nothing else."""
+    stacked = np.stack([measure(written, _neighbour(written, by)) for by in range(1, OTHERS + 1)])
     known = np.isfinite(stacked)
     mean: Values = np.full(stacked.shape[1], np.nan)
     np.divide(np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0), out=mean, where=known.any(axis=0))
-    return mean
+    return measure(written, np.arange(len(written))), mean
 
 
 def recurring(written: Written) -> Values:
@@ -216,8 +199,9 @@ def _neighbour(written: Written, by: int) -> Ids:
     return start + (np.arange(len(written)) - start + by) % count
 
 
-def _copied_from(written: Written, source: Ids) -> Values:
-    """Return how much of each answer stands in the prompt of sample `source[i]`, in runs of at least PHRASE tokens."""
+def copied(written: Written, source: Ids) -> Values:
+    """Return how much of each answer stands in the prompt of sample `source[i]`, in runs of at least PHRASE tokens; NaN
+    without a prompt or an answer."""
     answers, prompts = written.answers, written.prompts
     theirs, whose = _grams(prompts, PHRASE)
     known = np.unique(whose * SALT * SALT + theirs)
@@ -230,7 +214,9 @@ def _copied_from(written: Written, source: Ids) -> Values:
     return share
 
 
-def _shared_with(written: Written, source: Ids) -> Values:
+def shared(written: Written, source: Ids) -> Values:
+    """Return how many of each answer's tokens the prompt of sample `source[i]` offers, each counted as often as it
+    stands there."""
     answers, prompts = written.answers, written.prompts
     offered = np.unique(_numbered(prompts, np.arange(len(written)), written.kinds))
     taken = np.isin(_numbered(answers, source, written.kinds), offered)

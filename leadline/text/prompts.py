@@ -39,7 +39,10 @@ class ChangeOfPrompts:
 def changes_in(batches: Sequence[Batch]) -> tuple[ChangeOfPrompts, ...]:
     """Return the sudden changes of the prompts, in order."""
     asked = [batch for batch in batches if batch.alone]
-    return _changes([batch.step for batch in asked], np.stack([_vector(batch) for batch in asked])) if asked else ()
+    if not asked:
+        return ()
+    vectors = np.stack([np.concatenate([_pairs(batch), _lengths(batch)]) for batch in asked])
+    return _changes([batch.step for batch in asked], vectors)
 
 
 def _changes(steps: Sequence[int], vectors: Values) -> tuple[ChangeOfPrompts, ...]:
@@ -62,10 +65,6 @@ def _furthest(vectors: Values) -> tuple[int, float] | None:
     # The true order alone parts so far: by chance that happens once in 200.
     as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
     return None if furthest[0] <= ROUNDING or as_far > 1 else (place, 1 - as_far / len(orders))
-
-
-def _vector(batch: Batch) -> Values:
-    return np.concatenate([_pairs(batch), _lengths(batch)])
 
 
 def _lengths(batch: Batch) -> Values:

@@ -159,10 +159,11 @@ def _sides(written: Written) -> list[_Side]:
         "empty": (measures.empty(written), None),
     }
     if written.asks.any():
-        taken_up = measures.shared(written) - measures.shared_with_others(written)
-        copied = measures.copied(written)
+        shared, shared_by_chance = measures.beside_chance(written, measures.shared)
+        copied, copied_by_chance = measures.beside_chance(written, measures.copied)
+        taken_up = shared - shared_by_chance
         values["detached"] = (taken_up, taken_up * size)
-        values["copied"] = (copied - measures.copied_from_others(written), (1 - copied) * size)
+        values["copied"] = (copied - copied_by_chance, (1 - copied) * size)
     sides = []
     for way, (share, amount) in values.items():
         seen = track(written, share)

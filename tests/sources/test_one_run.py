@@ -121,7 +121,7 @@ def test_each_reads_digit_for_digit_as_it_did_alone(
     pair_of(tmp_path, left, right, layout)
     what_people_leave(tmp_path)
     apart = [as_data(pipeline.read(place)) for place in (left, right)]
-    together = [as_data(reading) for reading in pipeline.read_all(tmp_path)]
+    together = [as_data(pipeline.read_run(run)) for run in open_runs(tmp_path)]
     assert len(together) == 2
     for reading in (*apart, *together):
         run = reading["run"]

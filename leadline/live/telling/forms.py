@@ -18,10 +18,6 @@ PICTURE = "run.png"
 JSON = {"Content-Type": "application/json"}
 
 
-def slack_body(message: Message) -> tuple[bytes, dict[str, str]]:
-    return dump(slack_payload(message), lines=True).encode(), JSON
-
-
 def slack_payload(message: Message) -> dict[str, object]:
     """Return the message in Slack's form. Incoming webhooks take no files."""
     alerts = message.gravest

@@ -53,7 +53,7 @@ class Service:
 SERVICES = {
     # No picture for a webhook: the same alerts must give the same request.
     "webhook": Service(webhook_body, is_secret=False, most=100, spacing=0.0),
-    "slack": Service(forms.slack_body),
+    "slack": Service(lambda message: (dump(forms.slack_payload(message), lines=True).encode(), forms.JSON)),
     # Only with wait=true Discord confirms that it took the message.
     "discord": Service(forms.discord_body, query="wait=true", takes_picture=True),
 }
