@@ -1,4 +1,4 @@
-"""What looks odd and is normal here, and why. A rule is one function that returns a remark, or None if it does not
+"""Odd values that are normal here, and why. A rule is one function that returns a remark, or None if it does not
 apply; a new one is a function and a line in RULES. What the lines of the loss and the machine explain is not repeated.
 """
 
@@ -18,8 +18,7 @@ from .reading.loss import centred
 from .reading.view import HEADLINE, View
 from .run import Run, Series, Values
 
-NOW_AND_THEN = 0.1  # of the points below zero: fewer are rounding
-LONG = 0.1  # of the points: a shorter warm-up asks for no remark
+SELDOM = 0.1  # of the points: what fewer of them show is rounding, or over soon, and asks for no remark
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
 POLICY = ("reward.", "kl.", "policy.", "generation.", "signal.", "stability.")  # findings about the policy
 UNSIGNED = re.compile(r"\bk[23]\b|k3-type|low_var|>= ?0")
@@ -49,8 +48,10 @@ def negative_loss(view: View) -> Remark | None:
 
 def clip_zero(view: View) -> Remark | None:
     updates = view.run.config.updates_per_batch
-    clipped = next((values for name in ("clip/frac", "clip/frac_high") if len(values := _logged(view, name))), ())
-    update_kl = _logged(view, "kl/update")
+    clipped = next(
+        (values for name in ("clip/frac", "clip/frac_high") if len(values := _finite(view.run.get(name)))), ()
+    )
+    update_kl = _finite(view.run.get("kl/update"))
     if len(clipped) < LEAST or np.any(clipped) or (updates is not None and updates > 1):
         return None
     if len(update_kl) >= LEAST and not update_kl.any():
@@ -64,7 +65,7 @@ def clip_zero(view: View) -> Remark | None:
 
 
 def advantages_about_zero(view: View) -> Remark | None:
-    values = _logged(view, "adv/mean")
+    values = _finite(view.run.get("adv/mean"))
     if len(values) < LEAST or not centred(view.run) or not _about_zero(values):
         return None
     return "Mean advantage stays near 0.", "advantages are centered within each group or batch, whatever the reward"
@@ -83,7 +84,7 @@ def no_reference_kl(view: View) -> Remark | None:
 
 
 def kl_logged_as_zero(view: View) -> Remark | None:
-    values, beta = _logged(view, "kl/ref"), view.run.config.kl_coefficient
+    values, beta = _finite(view.run.get("kl/ref")), view.run.config.kl_coefficient
     if len(values) < LEAST or values.any() or beta not in (0, None):
         return None
     given = "KL coefficient is 0" if beta == 0 else "a KL coefficient of 0 does that"
@@ -93,7 +94,7 @@ def kl_logged_as_zero(view: View) -> Remark | None:
 def negative_update_kl(view: View) -> Remark | None:
     series = view.run.get("kl/update")
     values = _finite(series)
-    if series is None or not len(values) or np.mean(values < 0) < NOW_AND_THEN or _cannot_be_negative(series, view.run):
+    if series is None or not len(values) or np.mean(values < 0) < SELDOM or _cannot_be_negative(series, view.run):
         return None
     return (
         "Approx KL is negative at times.",
@@ -165,14 +166,10 @@ def warm_up(view: View) -> Remark | None:
         return None
     rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
     place = int(rests[0]) if len(rests) else len(values) - 1
-    if place < LONG * len(values):
+    if place < SELDOM * len(values):
         return None
     step = int(series.steps[series.finite][place])
     return "Little changes at first.", f"the learning rate warms up until step {step}; earlier updates are smaller"
-
-
-def _logged(view: View, name: str) -> Values:
-    return _finite(view.run.get(name))
 
 
 def _finite(series: Series | None) -> Values:

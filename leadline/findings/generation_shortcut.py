@@ -14,8 +14,8 @@ from ..facts.finding import SAID
 from ..questions.level import last_before
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
-from ..text.phrases import DIGIT, FEWEST, Outputs, upper_half
-from ..text.sampler import Batch
+from ..text.phrases import DIGIT, Outputs, upper_half
+from ..text.sampler import TELLING, Batch
 from ..text.shown import early_and_late
 from ..text.written import BATCHES, joined
 
@@ -95,7 +95,7 @@ def _marks(groups: Sequence[Sequence[Batch]]) -> tuple[Mark, ...]:
     for phrase, gained in sorted(found, key=lambda one: one[0].there - one[0].here)[:PHRASES]:
         has = outputs.holders(phrase)
         shares = (phrase.there, phrase.here) if gained else (phrase.here, phrase.there)
-        of_low = float(has[low].mean()) if low.sum() >= FEWEST else None
+        of_low = float(has[low].mean()) if low.sum() >= TELLING else None
         most = [(has == gained)[high & (group == place)].mean() > 0.5 for place in range(len(groups))]
         since = groups[last_before(np.asarray(most))][-1].step
         marks.append(Mark(phrase.phrase, gained, *shares, of_low, since))

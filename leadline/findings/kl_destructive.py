@@ -7,13 +7,13 @@ from typing import ClassVar
 from ..digits import went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Meaning, Suspect
+from ..questions.direction import FELL
 from ..questions.fall import p_rose_while_other_fell
 from ..questions.level import steps_seen
 from ..reading.kl import readable
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
 
-LOST = 0.2  # of the reward's range: less is not destroyed
 GUIDE = {
     "kl.destructive": Guide(
         "KL rises while reward drops: the updates are destructive.",
@@ -49,7 +49,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if both is None:
         return ()
     kl, reward = both
-    p = p_rose_while_other_fell(kl.curve, reward.curve, LOST)
+    p = p_rose_while_other_fell(kl.curve, reward.curve, FELL)
     if p <= SAID or (fall := reward.fall) is None:
         return ()
     step, last, since = fall.from_step, steps_seen(reward.curve)[1], fall.since_step

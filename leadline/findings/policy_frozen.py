@@ -18,7 +18,8 @@ from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID, Meaning, Suspect, all_called
 from ..questions.changes import power_of_growth
 from ..questions.direction import p_climbed, p_sank
-from ..questions.level import KNOWN, p_above, p_within, steps_seen
+from ..questions.forecast import WORTH
+from ..questions.level import KNOWN, p_within, steps_seen
 from ..reading.kl import (
     FEW_DIFFER,
     denied,
@@ -36,9 +37,7 @@ from ..reading.whole import Trace
 from ..records import dataclass
 from ..run import Series
 
-HARDLY_ANY = 0.05  # of the responses: with fewer that can differ, nothing can be learned
 HARDLY_A_TOKEN = 0.004  # of the tokens that can differ, if the length of a response is not known
-PULL = 0.2  # of a standard deviation of the reward: a penalty that costs as much holds the policy
 GUIDE = {
     "policy.frozen": Guide(
         "The policy is frozen: it has barely left the reference, no metric moves, or the learning rate is 0.",
@@ -94,7 +93,7 @@ class KlFrozen(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Report that the learning rate is 0, or nothing moves and no penalty holds it."""
+    """Report that the learning rate is 0, or nothing moves."""
     reward = view.of(HEADLINE)
     if reward is None or not reward.curve.decidable:
         return ()
@@ -103,15 +102,13 @@ def detect(view: View) -> tuple[Finding, ...]:
         evidence = (Evidence(rate.name, since, int(rate.steps[-1])),)
         facts = KlFrozen(None, None, None, 0.0, since_step=since)
         return (Finding("policy.frozen", 1.0, "concern", since_step=since, evidence=evidence, facts=facts),)
-    kl = view.whole.of(distance_series(view.run))  # it was at the reference at the first step, not since
-    held = _p_pulled_back(view, kl) > 0.5  # by the KL penalty: it is not the pace that holds it
-    return () if held else _frozen(view, kl, reward)
+    return _frozen(view, view.whole.of(distance_series(view.run)), reward)  # at the reference at the first step alone
 
 
 def _frozen(view: View, kl: Trace | None, reward: Trace) -> tuple[Finding, ...]:
-    """Report that hardly an answer can differ, even at the end of the plan; or nothing that a policy moves has
-    moved."""
-    bounded = 0.0 if resets_of(view) or denied(view, reward, HARDLY_ANY) else _p_bounded(view, kl, HARDLY_ANY)
+    """Report that too few answers can differ for a gain worth having, even at the end of the plan; or nothing that a
+    policy moves has moved."""
+    bounded = 0.0 if resets_of(view) or denied(view, reward, WORTH) else _p_bounded(view, kl)
     still = _p_still(view, kl, reward)
     if max(bounded, still) <= SAID or _warming_up(view.run.get("lr")):
         return ()
@@ -127,18 +124,18 @@ def _frozen(view: View, kl: Trace | None, reward: Trace) -> tuple[Finding, ...]:
     return (Finding("policy.frozen", round(max(bounded, still), 4), "concern", evidence=evidence, facts=facts),)
 
 
-def _p_bounded(view: View, kl: Trace | None, share: float) -> float:
-    """Return the probability that even at the end of the plan no more than a share of the answers can differ; 0 where
-    it cannot be told how long they are."""
+def _p_bounded(view: View, kl: Trace | None) -> float:
+    """Return the probability that even at the end of the plan no more of the answers can differ than a gain worth
+    having takes; 0 if it cannot be told how long they are."""
     tokens = tokens_of(view)
     if kl is None or tokens is None or not kl.curve.decidable:
         return 0.0
-    return _p_at_the_end(view, kl.curve, kl_for(share, tokens))
+    return _p_at_the_end(view, kl.curve, kl_for(WORTH, tokens))
 
 
 def _p_next_to_nothing(view: View, kl: Trace) -> float:
     """Return the probability that KL comes to little even at the end of the plan, for a policy that nothing else shows
-    to move: few answers can differ, or hardly a token where it is not known how long they are."""
+    to move: few answers can differ, or hardly a token if it is not known how long they are."""
     tokens = tokens_of(view)
     size = kl_for(HARDLY_A_TOKEN, 1.0) if tokens is None else kl_for(FEW_DIFFER, tokens)
     return _p_at_the_end(view, kl.curve, size)
@@ -186,24 +183,6 @@ def _rate(view: View) -> float | None:
     if rate is None or not rate.finite.any():
         return view.run.config.learning_rate
     return float(rate.numbers.max())
-
-
-def _p_pulled_back(view: View, kl: Trace | None) -> float:
-    """Return the probability that the penalty pulls back with a good part of what learning can pull with. After a way
-    of x standard deviations KL is x^2 / 2 and the penalty pulls with its coefficient times x; advantages pull with 1,
-    their standard deviation."""
-    beta, tokens = _coefficient(view), tokens_of(view)
-    if kl is None or not kl.curve.decidable or not beta or tokens is None:
-        return 0.0
-    return p_above(kl.curve, (PULL * _unit(view) / beta) ** 2 / 2 / tokens)
-
-
-def _unit(view: View) -> float:
-    """Return what an advantage of 1 is worth: where the penalty is taken off the reward, the spread of the reward."""
-    spread = view.run.get("reward/std")
-    if view.run.config.kl_place != "reward" or spread is None or not spread.finite.any():
-        return 1.0
-    return float(np.median(spread.numbers))
 
 
 def _coefficient(view: View) -> float | None:

@@ -49,7 +49,7 @@ class LongerSteps(Facts):
 
 @dataclass(frozen=True, slots=True)
 class LongerSaves(LongerSteps):
-    """The same of steps that save."""
+    """Steps that save take longer."""
 
     WORK: ClassVar[tuple[str, str]] = ("Checkpoint saves", "steps that save")
 

@@ -10,7 +10,7 @@ from ..curve.curve import Curve
 from ..digits import number, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Beside, Suspect
-from ..questions.changes import growth_of, logarithm, may_have_multiplied
+from ..questions.changes import LOUD, growth_of, logarithm, may_have_multiplied
 from ..questions.direction import p_climbed, p_rising, p_sank, since_of
 from ..questions.fall import p_fallen, top_step
 from ..questions.level import levels_at, steps_seen
@@ -18,7 +18,6 @@ from ..reading.view import HEADLINE, View
 from ..reading.whole import Trace
 from ..records import dataclass
 
-MANIFOLD = 10.0  # times the start: no reward that rises explains as much
 GUIDE = {
     "stability.entropy": Guide(
         "Entropy collapsed or blew up as reward dropped.",
@@ -116,8 +115,8 @@ def _gradient(view: View) -> tuple[Finding, ...]:
         return ()
     curve = norm.curve
     growth, lost = growth_of(curve, series), gone > SAID
-    manifold = growth.now > MANIFOLD * growth.start > 0
-    grew = growth.p_grew * (1.0 if manifold else 1 - up)
+    loud = growth.now > LOUD * growth.start > 0  # no reward that rises explains as much
+    grew = growth.p_grew * (1.0 if loud else 1 - up)
     if lost and growth.jump is not None:
         step = round(growth.jump.step)
         facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=growth.factor)

@@ -53,7 +53,7 @@ class GamedEvidence:
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """What moved, the furthest first."""
+        """Return what moved, the furthest first."""
         moves = () if self.shift is None else self.shift.moves
         return (*moves, Move("cut", *self.numbers.truncated)) if self.numbers.cut > TOLD else moves
 

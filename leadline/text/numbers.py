@@ -10,10 +10,9 @@ import numpy as np
 
 from ..records import dataclass, replace
 from ..run import Run, Series, Values
+from .parting import NEARLY_ALL
 
 ENDS = 5, 0.02  # points at least, and share of them, that tell an end: fewer show no habit
-CLAIMED = 0.2  # of the responses: fewer that reach the cap tell nothing about the mean length
-AT_CAP = 0.98  # of the cap: a mean so near means that all are cut off
 LATELY = 10, 0.2  # points at least, and share of them, that surprise lately
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 LENGTH, LONGEST = "len/response_mean", "len/response_max"
@@ -90,7 +89,7 @@ def _contradicted(cut: Series, length: Series, cap: float | None) -> bool:
     cap."""
     _, here, there = np.intersect1d(cut.steps, length.steps, return_indices=True)
     shares, lengths = cut.values[here], length.values[there]
-    claimed = shares > CLAIMED
+    claimed = shares > 0.5
     if cap is None or not claimed.any():
         return False
     return float(np.mean(lengths[claimed] < shares[claimed] * cap / 2)) > 0.5
@@ -109,7 +108,7 @@ def _at_the_cap(length: Series, cap: int | None) -> Series | None:
     """Return the share that a mean length at the cap shows: one that now sits there shows that all are cut off; where
     it was below, no more than its share of the cap were."""
     lengths = length.numbers
-    if cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < AT_CAP * cap:
+    if cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < NEARLY_ALL * cap:
         return None
     return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
 

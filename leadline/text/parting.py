@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..run import Rollout
+from .sampler import TELLING
 
-NEARLY_ALL = 0.98  # of the samples have the assistant's turn marked
-FEWEST = 24  # samples: with fewer, a sign may stand in all by chance
+NEARLY_ALL = 0.98  # of the samples, of a cap, or of an overlap: what so nearly is all, is all
 TURN = re.compile(
     r"<\|im_start\|>assistant\n?|<\|start_header_id\|>assistant<\|end_header_id\|>\s*|\[/INST\]|<start_of_turn>model\n?"
     r"|<｜Assistant｜>|<\|assistant\|>\n?|###\s*Response:\s*|(?:^|\n)(?:Assistant|ASSISTANT|AI|Answer|A):[ \n]"
@@ -65,7 +65,7 @@ def _without_prompt(sample: Rollout) -> Rollout:
 
 
 def _mark(texts: Sequence[str]) -> re.Pattern[str] | None:
-    if len(texts) < FEWEST:
+    if len(texts) < TELLING:
         return None
     if sum(TURN.search(text) is not None for text in texts) >= NEARLY_ALL * len(texts):
         return TURN

@@ -11,11 +11,10 @@ import numpy as np
 from ..facts.chart import Contrast, PhraseShared
 from ..records import dataclass, field
 from ..run import Flags, Values
-from .sampler import Batch
+from .sampler import TELLING, Batch
 from .written import BATCHES, LONGEST, Ids, room_for, wordy
 
 COMMON = 0.8  # of the samples here hold a phrase that parts them from those there, and of those there lack it
-FEWEST = 8  # samples: with fewer on either side, chance finds a phrase that parts them
 WORDS, CHARACTERS = 4, 6  # tokens: the longest phrase looked for
 PHRASES = 6  # named at most
 NUMERAL = re.compile("[0-9]")
@@ -58,7 +57,7 @@ class Outputs:
     def parted(self, here: Flags, there: Flags) -> Contrast:
         """Return the phrases that most of one set of samples have and few of the other."""
         counts = int(here.sum()), int(there.sum())
-        if min(counts) < FEWEST:
+        if min(counts) < TELLING:
             return Contrast(*counts)
         shares = [self._shares(side) for side in (here, there)]
         return Contrast(*counts, True, self._clearest(*shares), self._clearest(*shares[::-1]))

@@ -24,21 +24,20 @@ from ..facts.finding import BEGUN, Move, Way
 from ..records import dataclass
 from ..run import Flags, Rollout, Values
 from . import measures
+from .parting import NEARLY_ALL
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
 from .written import BATCHES, Written, since
 
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid
-DEPENDS = 0.1  # of likeness: responses to one prompt are so much more alike than to different ones
 FALLS = ("detached",)  # worrying if they go down; the others if they go up
 EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike than those to different prompts
 
 # How far each has to move to be proof by itself. Narrowed by hand towards fewer accusations: with sets left out, the
 # grid of bench/gamed.py would take a lower SECOND and less truncation (docs/decisions/0037).
 FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
-ONE_ANSWER = 0.98  # overlap of short responses across prompts: less is what a skewed label does
 SECONDS: tuple[Way, ...] = ("looped", "recurring", "alike", "detached", "copied")
-SECOND = 0.1  # a move of these that seconds truncation; loops and likeness second each other
+SECOND = 0.1  # a move of these that seconds truncation; loops and likeness second each other, less likeness is none
 NEAR = 0.05  # of the distance of all moves: worth a look
 PLAIN = 3 * NEAR  # of the same: as far as a move has to go to be dated whole
 LAST = 0.95  # of the draws: between 1 - LAST and LAST lies the interval
@@ -77,7 +76,7 @@ class Relation:
     def p_proven(self, *, truncated: bool) -> float:
         """Return the probability that the text is degenerate. `truncated`: half of the responses no longer end."""
         overlap = self.tracks["alike"].now.mean if "alike" in self.tracks else 0.0
-        alike = not self.short or overlap >= ONE_ANSWER
+        alike = not self.short or overlap >= NEARLY_ALL  # less is what a skewed label does
         far = [self._beyond(way, bar) for way, bar in FAR.items() if way != "alike" or alike]
         if alike:
             far.append(self._beyond("looped", SECOND) & self._beyond("alike", SECOND))
@@ -179,7 +178,7 @@ def _depends_on_the_prompt(written: Written, sides: Sequence[_Side]) -> bool:
     within = measures.agreement(written)
     late = within[np.isfinite(within) & (written.group_batch >= written.batches - max(BATCHES, written.batches // 6))]
     across = next((side.share for side in sides if side.way == "alike"), None)
-    return across is not None and len(late) >= 2 and float(late.mean()) - across.now.mean > DEPENDS
+    return across is not None and len(late) >= 2 and float(late.mean()) - across.now.mean > SECOND
 
 
 def paid_for(written: Written, value: Values) -> float | None:

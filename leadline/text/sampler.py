@@ -15,6 +15,7 @@ EDGE = 4  # steps: the first and the last ones are always looked at
 PROMPTS = 24  # samples a step, each of another prompt
 GROUPS = 2  # whole groups a step
 MEMBERS = 8  # samples a group
+TELLING = 12  # samples: with fewer, chance may do it; neighboring steps are then read together
 
 One = TypeVar("One")
 

@@ -21,7 +21,6 @@ MOVED = 0.02  # of the responses: what moved by less has not moved
 KNOWN = 0.002  # of the samples: no mean is known better
 USUAL_MOVE = 1 / 3  # of the samples: how far a share moves that moves at all
 DRAWS = 400  # enough for a probability to one part in a hundred
-PRIOR = 1.0  # samples: how much the scatter of the whole run says about the scatter of one batch
 GOLDEN = (5**0.5 - 1) / 2  # steps of this share of a circle never meet: an even spread in any order
 
 
@@ -55,7 +54,7 @@ class Track:
 
     def drawn_move(self, column: int) -> Values:
         """Return how far it has come since the start, on each draw; 0 where nothing has moved."""
-        kind = np.searchsorted(np.cumsum(self.weights)[:-1], _shares(2 * column), side="right")
+        kind = np.searchsorted(np.cumsum(self.weights)[:-1], (_ranks(2 * column) + 0.5) / DRAWS, side="right")
         drawn: Values = self.moves[kind] + self.spreads[kind] * deviates(2 * column + 1)
         return np.clip(drawn, *self.reach)
 
@@ -126,7 +125,7 @@ def _errors(written: Written, values: Values) -> Values:
     apart = (values[known] - means[written.batch[known]]) ** 2
     squares = np.bincount(written.batch[known], weights=apart, minlength=written.batches)
     pooled = squares.sum() / max(count.sum() - written.batches, 1.0)
-    variance = (squares + PRIOR * pooled) / np.maximum(count - 1 + PRIOR, 1.0)
+    variance = (squares + pooled) / np.maximum(count, 1.0)  # as if one more sample had the scatter of the whole run
     errors: Values = np.sqrt(variance / np.maximum(count, 1.0))
     return errors
 
@@ -137,11 +136,6 @@ def deviates(column: int) -> Values:
     spread: Values = _quantiles()[_ranks(column)]
     spread.flags.writeable = False
     return spread
-
-
-def _shares(column: int) -> Values:
-    """Return the same between 0 and 1."""
-    return (_ranks(column) + 0.5) / DRAWS
 
 
 def _ranks(column: int) -> Ids:

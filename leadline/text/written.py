@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..records import dataclass, replace
 from ..run import Flags, Rollout, Steps, Values
 from .parting import own_words, parted
-from .sampler import Batch
+from .sampler import TELLING, Batch
 
 Ids = NDArray[np.int64]
 
@@ -21,7 +21,6 @@ PER_WORD = 6  # characters: a word and its space
 LONGEST = 24  # characters: a longer "word" is cut here
 WORDY = 3.5  # words: a run whose mean answer and prompt together have fewer is read by characters
 BATCHES = 3  # two may coincide, a third makes a level
-TELLING = 12  # samples a batch: with fewer, neighbouring steps are read together
 
 
 @dataclass(frozen=True, slots=True, eq=False)

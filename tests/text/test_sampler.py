@@ -7,8 +7,8 @@ import math
 from written import loaded
 
 from leadline.run import Rollout, Rollouts
-from leadline.text.sampler import FILES, MEMBERS, PROMPTS, look, spread
-from leadline.text.written import TELLING, joined
+from leadline.text.sampler import FILES, MEMBERS, PROMPTS, TELLING, look, spread
+from leadline.text.written import joined
 
 
 def kept(count: int, samples: int = 500) -> Rollouts:
