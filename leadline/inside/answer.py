@@ -1,4 +1,4 @@
-"""What the sidecar last said, read from inside at the price of one `stat` a step."""
+"""The last answer of the sidecar, read from inside at the price of one `stat` a step."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ class Answer:
         except (OSError, ValueError, RecursionError):
             return False
         runs = told.get("runs", [told]) if isinstance(told, dict) else []
-        found = list(runs.values() if isinstance(runs, dict) else runs)
-        if len(found) != 1 or not isinstance(found[0], dict) or not self._is_ours(found[0]):
+        if not isinstance(runs, list) or len(runs) != 1 or not isinstance(runs[0], dict) or not self._is_ours(runs[0]):
             return False
-        self.latest = found[0]
+        self.latest = runs[0]
         return True
 
     def _is_ours(self, found: Mapping[str, object]) -> bool:
@@ -56,19 +55,19 @@ class Answer:
 
     @property
     def acts(self) -> bool:
-        """Whether the watch holds the run to be over, by the stricter bar for acting (docs/live.md)."""
+        """Return whether the watch holds the run to be over, by the stricter bar for acting (docs/live.md)."""
         return self.latest.get("act") is True and self.latest.get("verdict") in ENDS
 
     @property
     def says(self) -> str:
-        """The answer in words, with the path of the best checkpoint if they don't name it."""
+        """Return the answer in words, with the path of the best checkpoint if they don't name it."""
         said = str(self.latest.get("says") or self.latest.get("verdict") or "")
         path = self.best[1]
         return said if path is None or path in said else f"{said.rstrip('.')}. It is at {path}."
 
     @property
     def best(self) -> tuple[int | None, str | None]:
-        """The step and the path of the checkpoint it advises to keep, as far as they are known."""
+        """Return the step and the path of the checkpoint it advises to keep, as far as they are known."""
         best = self.latest.get("best_checkpoint")
         step, path = (best.get("step"), best.get("path")) if isinstance(best, Mapping) else (None, None)
         return step if isinstance(step, int) else None, path if isinstance(path, str) and path else None

@@ -73,7 +73,7 @@ def checked_channels(notify: object) -> tuple[str, ...]:
 
 
 class Attached:
-    """What a training loop holds. Every call costs microseconds and none of them raises."""
+    """The handle that a training loop holds. Every call costs microseconds and none of them raises."""
 
     def __init__(self, *, stop: bool = False) -> None:
         self._may_stop = stop
@@ -161,7 +161,7 @@ class Attached:
 
     @property
     def answer(self) -> Mapping[str, object]:
-        """What the sidecar said last; empty before its first check."""
+        """Return the sidecar's last answer; empty before its first check."""
         if self._answer is None:
             return {}
         self._answer.changed()
@@ -169,12 +169,13 @@ class Attached:
 
     @property
     def best_checkpoint(self) -> tuple[int | None, str | None]:
-        """The step and the path of the checkpoint that the last answer advises to keep, as far as they are known."""
+        """Return the step and the path of the checkpoint that the last answer advises to keep, as far as they are
+        known."""
         return (None, None) if self._answer is None else self._answer.best
 
     @property
     def said(self) -> str:
-        """The last answer in words."""
+        """Return the last answer in words."""
         return "" if self._answer is None else self._answer.says
 
     @quiet

@@ -20,7 +20,7 @@ LOGGERS = ("WandbLogger", "TensorboardLogger")
 
 
 class OpenRLHFLogger:
-    """What OpenRLHF's trainer calls of its loggers."""
+    """The calls that OpenRLHF's trainer makes to its loggers."""
 
     def __init__(self, args: Any) -> None:
         settings = _nested(args)

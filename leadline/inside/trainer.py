@@ -27,7 +27,7 @@ NOTE = "LEADLINE.md"
 
 
 class Hooks:
-    """What the callback does at each of the Trainer's events. Only the first process of a training writes."""
+    """The callback's part in each of the Trainer's events. Only the first process of a training writes."""
 
     def __init__(
         self,
@@ -116,7 +116,8 @@ class Hooks:
             self.run = None
 
     def _before_saving(self, state: Any, control: Any) -> None:
-        """Whether it will save is settled by now: the Trainer's own callback comes before those of its user."""
+        """Prepare for a save. Whether there is one is settled by now: the Trainer's own callback comes before those of
+        its user."""
         if control.should_save and self._keeper is not None:
             self._keeper.before_saving(f"checkpoint-{state.global_step}")
 

@@ -21,7 +21,7 @@ FOLDER = "LEADLINE_FOLDER"
 
 
 class VerlLogger:
-    """What verl's `Tracking` calls."""
+    """The calls that verl's `Tracking` makes."""
 
     def __init__(self, project: str, experiment: str, config: Mapping[str, Any] | None) -> None:
         trainer = dict((config or {}).get("trainer") or {})

@@ -64,7 +64,7 @@ class SeriesAlarm:
 
 
 class _Expected:
-    """What rows predict of the next ones."""
+    """Prediction of the next rows from the last ones."""
 
     def __init__(self, rows: list[float]) -> None:
         self._rows = rows

@@ -15,7 +15,7 @@ KEY_LENGTH = 32  # hexadecimal digits: 128 bits, so that two alerts never share 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What began, in words that stand alone."""
+    """One thing that began, in words that stand alone."""
 
     run: str  # the run as its user names it
     about: str  # a finding's id, or "verdict.stop", "verdict.roll_back", "silence", "surprise"

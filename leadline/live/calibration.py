@@ -1,4 +1,4 @@
-"""How well predictions held: those a watch wrote down, or those of finished runs, replayed."""
+"""Calibration of predictions: those a watch wrote down, or those of finished runs, replayed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TENTHS = 10
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How often predictions held, for one sort of series."""
+    """Hit rates of predictions for one sort of series."""
 
     sort: str
     runs: int

@@ -1,4 +1,4 @@
-"""What is wanted of each watched run: from the command line for all, or from the [watch] table of a leadline.toml."""
+"""Orders for each watched run: from the command line for all, or from the [watch] table of a leadline.toml."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WatchEntry:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked for. `by_table`: each entry was written for its path alone."""
+    """The user's options. `by_table`: each entry was written for its path alone."""
 
     entries: tuple[WatchEntry, ...]
     by_table: bool = False

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import LeadlineError, NotAnRLRun
 from ..reading.view import HEADLINE
+from ..reading.wall_clock import usual_gap
 from ..records import dataclass, replace
 from ..run import Run, Steps, Values
 from ..sources import Joining, Readers, build_run, find_runs, open_run
@@ -27,7 +28,6 @@ SOONEST = 0.5  # seconds between two looks at the same files
 ELSEWHERE = 30.0  # seconds between two looks for new files where the known ones stand still
 SHARE = 0.15  # of one core that following may take, over all paths
 REMOTE = 60.0  # seconds between two looks at an address
-GAPS = 30  # rows by which the usual time between two is told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +51,6 @@ class Sighting:
     def attempt(self) -> int:
         """Return which process of the training wrote last, counted from 1: a resumed run has had several."""
         return len(self.writers) or 1 + self.rewinds
-
-    @property
-    def dated(self) -> tuple[Values, Steps] | None:
-        """Return the wall times and steps of its rows; None if they have no dates."""
-        found = ((one.walls, one.steps) for one in self.run.series if one.walls is not None and one.points)
-        return next(found, None)
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -189,7 +183,7 @@ def _with_files(sighting: Sighting, run: FoundRun) -> Sighting:
         files=tuple(carrier.path.resolve() for carrier in run.carriers),
         writers=tuple(writer for log in journals[:1] for writer in log.writers),
         over=bool(journals) and journals[0].ended is not None,
-        gap=_gap(sighting.run),
+        gap=usual_gap(sighting.run),
     )
 
 
@@ -210,16 +204,6 @@ def rewinds(written: Steps) -> int:
             count += step <= most
             first = None
     return count
-
-
-def _gap(run: Run) -> float | None:
-    """Return the typical time between two rows, by their own dates."""
-    dated = next((one.walls for one in run.series if one.walls is not None and len(one.walls) > 2), None)
-    if dated is None:
-        return None
-    gaps = np.diff(dated[-GAPS:])
-    good = gaps[np.isfinite(gaps) & (gaps >= 0)]  # a clock that was set back says nothing
-    return float(np.median(good)) if len(good) else None
 
 
 def _start(run: Run, first: int) -> str:

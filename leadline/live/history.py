@@ -77,7 +77,7 @@ def actions_as_data(past: Sequence[Past]) -> list[dict[str, object]]:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where a run stood at a check."""
+    """The state of a run at a check."""
 
     step: int
     verdict: str

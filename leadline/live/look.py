@@ -23,7 +23,7 @@ from .schedule import Due
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What earlier checks of the run left behind."""
+    """Results of earlier checks of the run."""
 
     life: int
     predictions: Sequence[Prediction]

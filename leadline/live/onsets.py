@@ -30,7 +30,7 @@ ROLL_BACK, FAILED = "verdict.roll_back", "verdict.finished"  # a run that ended 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """What was sent about one thing, and whether it still holds."""
+    """Alerts sent about one thing, and whether it still holds."""
 
     count: int  # how often it has begun
     severity: Severity | None  # the gravest since it began; None: withdrawn, so that it may begin again

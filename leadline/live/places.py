@@ -1,4 +1,4 @@
-"""Where a watch keeps its state by default."""
+"""Default places for the state of a watch."""
 
 from __future__ import annotations
 

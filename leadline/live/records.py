@@ -1,4 +1,4 @@
-"""What a check brings and the state file keeps, as data."""
+"""Checks and what the state file keeps of them, as data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .alert import Alert, Notice
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a run was followed."""
+    """The place up to which a run was followed."""
 
     life: int = 0
     started: str = ""
@@ -24,7 +24,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a prediction turned out."""
+    """The outcome of a prediction."""
 
     step: int  # the last step of what was observed
     observed: float
@@ -34,7 +34,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a check expects of a series at a later step, and how it turned out once that is known."""
+    """The value that a check expects of a series at a later step, and its outcome once that is known."""
 
     series: str
     made_step: int

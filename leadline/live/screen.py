@@ -240,7 +240,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """How much attention a run needs: the lower the rank, the more."""
+    """The attention that a run needs: the lower the rank, the more."""
 
     rank: int
     why: str

@@ -109,7 +109,7 @@ def _show(session: _Session, signals: Signals) -> None:
 
 
 class _Session:
-    """What follows from checks and from what goes wrong."""
+    """A running watch with its alerts, orders, and metrics."""
 
     def __init__(self, options: Options, store: Store) -> None:
         tells = tuple(dict.fromkeys(one for entry in options.entries for one in entry.tell))

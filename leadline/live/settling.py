@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import BadOrder
+from ..reading.wall_clock import row_times
 from ..records import dataclass, field, replace
 from ..report.data import dump
 from .acting.actor import Actor
@@ -29,7 +30,7 @@ CAUGHT_UP = 60.0  # seconds to wait for checks that were due when the bar was re
 
 @dataclass(slots=True)
 class _Standing:
-    """What the checks of one attempt at a run amount to."""
+    """The result of all checks of one attempt at a run."""
 
     attempt: tuple[int, int]  # life and attempt
     heard: int  # number of the last check that was taken
@@ -144,7 +145,7 @@ class Settling:
             for writer in sighting.writers[-1:]
             if isinstance(pid := writer.get("pid"), int) and writer.get("started")
         )
-        return RunFiles(sighting.files, writers, tuple(standing.dates if standing else ()), sighting.dated)
+        return RunFiles(sighting.files, writers, tuple(standing.dates if standing else ()), row_times(sighting.run))
 
     def _write_answer(
         self, answer: AnswerFile, standing: _Standing, watched: Watched, look: Look, *, act: bool

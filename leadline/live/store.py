@@ -268,26 +268,21 @@ class Store:
     def _prepare(self, base: sqlite3.Connection, write: bool) -> None:
         version = int(base.execute("PRAGMA user_version").fetchone()[0])
         tables = base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-        if version > VERSION or (tables and not version):
-            whose = "a newer Leadline" if version > VERSION else "another program"
+        if version != VERSION and (version or tables):
+            whose = "another version of Leadline" if version else "another program"
             raise BadState(
                 f"The state file {self.path} was written by {whose}.", next_step="pass another file with --state"
             )
         if not write:
-            if version < VERSION:
-                raise sqlite3.OperationalError(
-                    "an older Leadline wrote it: watch once more with this one"
-                    if version
-                    else "nothing was ever written"
-                )
+            if not version:
+                raise sqlite3.OperationalError("nothing was ever written")
             return
         # A write-ahead log is shared through memory, which only one machine has.
         base.execute(f"PRAGMA journal_mode = {'DELETE' if is_shared(self.path) else 'WAL'}")
         base.execute("PRAGMA synchronous = FULL")  # an alert that was sent must be known as sent after a power cut
         base.execute("PRAGMA foreign_keys = ON")
-        if version < VERSION:
-            made = FROM_1 if version else SCHEMA
-            base.executescript(f"BEGIN IMMEDIATE; {made} PRAGMA user_version = {VERSION}; COMMIT;")
+        if not version:
+            base.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
 
     def _unusable(self, error: Exception) -> BadState:
         return BadState(
@@ -453,9 +448,4 @@ CREATE TABLE orders (                -- what --act named when it was first given
     at REAL NOT NULL,
     target TEXT NOT NULL
 ) WITHOUT ROWID;
-"""
-FROM_1 = """
-ALTER TABLE looks ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;
-ALTER TABLE cursors ADD COLUMN gap REAL;
-CREATE TABLE orders (text TEXT PRIMARY KEY, at REAL NOT NULL, target TEXT NOT NULL) WITHOUT ROWID;
 """

@@ -13,6 +13,7 @@ from ..run import Flags, Phases, Run, Steps, Values
 
 WORTH = 0.05  # of the time of a step: less is not worth acting on
 
+GAPS = 30  # rows that tell the usual time between two
 KNOWN_CAUSES = ("time/eval", "time/checkpoint", "time/export")  # what a step may spend beside training
 
 
@@ -60,6 +61,14 @@ def row_times(run: Run) -> tuple[Steps, Values] | None:
     assert longest.walls is not None  # for the type checker: only dated ones were kept
     known = np.isfinite(longest.walls)
     return longest.steps[known], longest.walls[known]
+
+
+def usual_gap(run: Run) -> float | None:
+    """Return the usual seconds between two rows lately, by their own dates; None if they have none."""
+    rows = row_times(run)
+    gaps = np.empty(0) if rows is None else np.diff(rows[1][-GAPS:])
+    forward = gaps[gaps >= 0]  # a clock that was set back says nothing
+    return float(np.median(forward)) if len(forward) else None
 
 
 def _from_rows(run: Run) -> StepTimes | None:

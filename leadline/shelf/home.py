@@ -17,8 +17,8 @@ def default_store() -> str:
 
 
 def host() -> str:
-    """This machine since it was started: after a reboot nobody of before lives. Two containers may share a name, but
-    not the numbers of their processes."""
+    """Return a name for this machine since it was started: after a reboot nobody of before lives. Two containers may
+    share a name, but not the numbers of their processes."""
     try:
         return f"{socket.gethostname()}/{_boot()}"
     except OSError:
@@ -33,7 +33,7 @@ def _boot() -> str:
 
 
 def owner() -> str:
-    """This process, so that another one can tell whether it still lives."""
+    """Return a name for this process, so that another one can tell whether it still lives."""
     pid = os.getpid()
     return f"{host()}:{pid}:{started_at(pid)}"
 

@@ -65,7 +65,7 @@ class Row:
 
     @property
     def says(self) -> str:
-        """The line that a table shows."""
+        """Return the line that a table shows."""
         return self.headline or self.why
 
 

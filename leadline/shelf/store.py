@@ -60,7 +60,7 @@ class Shelf:
 
     @property
     def file(self) -> Path | None:
-        """The file it is kept in, if it is one."""
+        """Return the file it is kept in, if it is one."""
         return self.base.path if isinstance(self.base, Sqlite) else None
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..contract import Reading
 from ..facts import NEEDS_EYES
 from ..facts.judgement import Judgement
-from ..reading.wall_clock import patience, still_from
+from ..reading.wall_clock import patience, still_from, usual_gap
 from ..report.data import as_data, dump
 from ..run import HEADLINE, Run, Series
 from ..sources.source import Log
@@ -19,7 +19,6 @@ from .naming import called
 from .row import FINISHED, Need, Row, ShelfEntry, Unit
 
 POINTS = 48  # of a sparkline
-RECENT = 50  # rows that tell the usual time between two
 # Kinds of reasons that say that the rest of the plan buys nothing.
 SPENT = ("flat", "ceiling", "no_trend")
 
@@ -27,15 +26,13 @@ SPENT = ("flat", "ceiling", "no_trend")
 def times(run: Run, modified: float | None) -> tuple[float | None, float | None, float | None]:
     """Return when the first and the last row were written and the usual gap; by the file if rows carry no times."""
     walls = [one.walls[np.isfinite(one.walls)] for one in run.series if one.walls is not None]
-    longest = max(walls, key=len, default=np.empty(0))
-    if not len(longest):
+    every = np.concatenate([np.empty(0), *walls])
+    if not len(every):
         return None, modified, None
-    gaps = np.diff(np.sort(longest)[-RECENT:])
-    gap = float(np.median(gaps)) if len(gaps) else None
-    first, last = min(float(one.min()) for one in walls if len(one)), max(float(one.max()) for one in walls if len(one))
+    first, last = float(every.min()), float(every.max())
     if modified is not None and last > modified + 86400:  # a clock that does not count seconds since 1970
         return None, modified, None
-    return (first, last, gap) if last > 1e8 else (None, modified, None)
+    return (first, last, usual_gap(run)) if last > 1e8 else (None, modified, None)
 
 
 def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> ShelfEntry:

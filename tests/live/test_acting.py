@@ -553,7 +553,7 @@ def test_rows_from_before_the_process_was_named_are_not_held_against_it(scene: S
     actor, now = scene.actor(f"sigterm:{process.pid}"), time.time()
     assert actor.older(RunFiles((scene.log,))) == float("inf")
     assert actor.older(RunFiles((scene.log,), dates=((now - 60, 10), (now + 1, 190)))) == 190
-    rows = np.array([now - 60, now + 1, now + 2]), np.array([10, 180, 190])
+    rows = np.array([10, 180, 190]), np.array([now - 60, now + 1, now + 2])
     assert actor.older(RunFiles((scene.log,), rows=rows)) == 180
     assert actor.older(RunFiles((scene.log,), writers=(identify(process.pid),))) == float("-inf")
 

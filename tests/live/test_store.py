@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import stat
@@ -166,20 +165,6 @@ def test_a_lock_that_is_a_link_is_refused_and_its_target_left_alone(tmp_path: Pa
     with pytest.raises(BadState):
         Store(tmp_path / "state.db")
     assert precious.read_text() == "mine"
-
-
-def test_a_state_file_of_the_version_before_is_taken_over(tmp_path: Path) -> None:
-    with Store(tmp_path / "state.db") as base:
-        base.run("run", 0.0)
-    with contextlib.closing(sqlite3.connect(tmp_path / "state.db")) as plain, plain:
-        plain.execute("DROP TABLE orders")
-        plain.execute("ALTER TABLE looks DROP COLUMN attempt")
-        plain.execute("ALTER TABLE cursors DROP COLUMN gap")
-        plain.execute("PRAGMA user_version = 1")
-    with Store(tmp_path / "state.db") as base:
-        assert list(base.names()) == ["run"]
-        base.remember_order("sigterm:7", {"kind": "sigterm"}, 0.0)
-        assert base.order("sigterm:7") == {"kind": "sigterm"}
 
 
 def test_a_disk_that_machines_share_gets_no_log_in_shared_memory(

@@ -12,7 +12,7 @@ ENDS = ("stop", "roll_back")  # the verdicts by which they do
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What checks must say, and for how long, before a run is stopped."""
+    """The bar that checks must clear, and for how long, before a run is stopped."""
 
     p: float  # the chance of gain must be lower; advising needs less (leadline/judgement/decide.py)
     span: float  # of the planned steps over which they must agree
@@ -25,7 +25,7 @@ PLATEAU = Bar(p=0.03, span=0.2)
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one check said, as far as acting needs it."""
+    """One check, as far as acting needs it."""
 
     step: int
     verdict: str
@@ -38,7 +38,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether to act after the last check, and why."""
+    """The decision to act or not after the last check, and its reason."""
 
     act: bool
     verdict: str = "undecided"

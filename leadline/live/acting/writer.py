@@ -55,7 +55,7 @@ class RunFiles:
     files: tuple[Path, ...] = ()
     writers: tuple[Identity, ...] = ()  # the last process that the journal names
     dates: tuple[tuple[float, int], ...] = ()  # wall times by which the log had reached a step, as checks saw it
-    rows: tuple[Values, Steps] | None = None  # the same by the rows' own dates
+    rows: tuple[Steps, Values] | None = None  # the same by the rows' own dates
 
     def sizes(self) -> dict[Node, int]:
         """Return the files by device and inode, with their bytes."""
@@ -75,7 +75,7 @@ class RunFiles:
         """Return the step that the log had surely reached at a wall time; inf if nothing is known."""
         steps = [step for at, step in self.dates if at >= began]
         if self.rows is not None:
-            steps += self.rows[1][self.rows[0] >= began][:1].tolist()
+            steps += self.rows[0][self.rows[1] >= began][:1].tolist()
         return min(steps, default=float("inf"))
 
 

@@ -32,7 +32,7 @@ SECURITIES = ("starttls", "ssl", "none")
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """Where mail is submitted, and from whom to whom."""
+    """The server that mail is submitted to, its sender, and its recipients."""
 
     host: str
     port: int

@@ -1,4 +1,4 @@
-"""What a channel is given and what it may answer."""
+"""Messages to channels, and their errors."""
 
 from __future__ import annotations
 

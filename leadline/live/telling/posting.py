@@ -40,7 +40,7 @@ def webhook_body(message: Message) -> Body:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What a kind of receiver takes."""
+    """A kind of receiver."""
 
     body: Callable[[Message], Body]
     is_secret: bool = True  # whoever has the address can post: it must come from the environment, over https
