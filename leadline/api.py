@@ -1,4 +1,4 @@
-"""What `import leadline` gives: readings that show themselves, and give out their numbers as arrays and frames."""
+"""The Python interface: readings that show themselves, and give out their numbers as arrays and frames."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class RunReading(contract.Reading):
 
     @property
     def headline(self) -> str:
-        """The verdict in one line: what to do, why, how sure. Also `judgement.headline`, as in the JSON."""
+        """Return the verdict in one line: what to do, why, how sure. Also `judgement.headline`, as in the JSON."""
         return self.judgement.headline
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all series: logged, derived from the samples, and unmapped keys."""
+        """Return the names of all series: logged, derived from the samples, and unmapped keys."""
         return tuple(self.chart_data.series)
 
     def series(self, name: str) -> tuple[Steps, Values]:
@@ -103,7 +103,7 @@ class RunReading(contract.Reading):
         return sentence(finding)
 
     def __repr__(self) -> str:
-        """One line: the fields hold the whole run."""
+        """Return one line: the fields hold the whole run."""
         return plain.printable(f"<Reading: {', '.join((self.judgement.verdict, *what_was_read(self.run)))}>")
 
     def __str__(self) -> str:

@@ -232,7 +232,7 @@ def exact_sum(values: Iterable[float]) -> float:
 
 
 def first_highest(values: NDArray[np.float64]) -> int:
-    """Where the highest value is; of those that only rounding tells apart, the first.
+    """Return the place of the highest value; of those that only rounding tells apart, the first.
 
     >>> first_highest(np.array([1.0, 0.3, 0.1 + 0.2, 0.3])), first_highest(np.array([0.3, 0.1 + 0.2]))
     (0, 0)

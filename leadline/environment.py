@@ -1,4 +1,4 @@
-"""Where Leadline runs: versions, optional packages and what each adds, whether a GPU is visible."""
+"""The environment of Leadline: versions, optional packages and what each adds, whether a GPU is visible."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EXTRAS = {  # what to import, and what it gives
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Whether something is there, and which, or why not."""
+    """Something that is there, and which, or why not."""
 
     name: str
     there: bool
@@ -53,7 +53,7 @@ class Environment:
 
     @property
     def sound(self) -> bool:
-        """Whether all that reading a run needs is there."""
+        """Return whether all that reading a run needs is there."""
         return all(one.there for one in self.core)
 
 

@@ -1,4 +1,4 @@
-"""What lies at a path: which files were read, what each metric was taken for and why, and what is missing."""
+"""The contents of a path: which files were read, what each metric was taken for and why, and what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was logged: one training run as typed, frozen data.
+"""One training run as it was logged: typed, frozen data.
 
 Everything right of `Run` in the flow is pure. `Run.until(step)` is the run as a reader would have met it at that step.
 """
@@ -62,8 +62,8 @@ class Series:
     def from_log(
         cls, name: str, key: str, kind: str, steps: ArrayLike, values: ArrayLike, walls: ArrayLike | None = None
     ) -> Series:
-        """The series behind rows in the order they were written: steps may repeat or go back, the last value stands.
-        What is larger than any metric is infinite to all who look.
+        """Return the series behind rows in the order they were written: steps may repeat or go back, the last value
+        stands. What is larger than any metric is infinite to all who look.
 
         >>> Series.from_log("reward/mean", "reward", "reward", [1, 2, 3, 2], [0.1, 0.2, 0.3, 0.9]).values.tolist()
         [0.1, 0.9, 0.3]
@@ -81,31 +81,31 @@ class Series:
 
     @property
     def points(self) -> int:
-        """How many steps hold a value, NaN included."""
+        """Return how many steps hold a value, NaN included."""
         return len(self.steps)
 
     @property
     def rows(self) -> int:
-        """How many rows were written for it: more than points where a step was written several times."""
+        """Return how many rows were written for it: more than points if a step was written several times."""
         return len(self.steps) + len(self.repeats)
 
     @property
     def finite(self) -> NDArray[np.bool_]:
-        """Which points hold a number that can be read."""
+        """Return which points hold a finite number."""
         return np.isfinite(self.values)
 
     @property
     def numbers(self) -> Values:
-        """The values that can be read."""
+        """Return the finite values."""
         return self.values[self.finite]
 
     @property
     def known(self) -> tuple[Steps, Values]:
-        """The points that can be read: steps and values."""
+        """Return the steps and values of finite points."""
         return self.steps[self.finite], self.numbers
 
     def until(self, step: int) -> Series:
-        """The points at or before `step`, without copying."""
+        """Return the points at or before `step`, without copying."""
         end = int(np.searchsorted(self.steps, step, side="right"))
         if end == self.points:
             return self
@@ -114,7 +114,7 @@ class Series:
         return replace(self, steps=self.steps[:end], values=self.values[:end], walls=walls, repeats=repeats)
 
     def since(self, step: float) -> Series:
-        """The points at or after `step`, without copying."""
+        """Return the points at or after `step`, without copying."""
         first = int(np.searchsorted(self.steps, step, side="left"))
         walls = None if self.walls is None else self.walls[first:]
         repeats = self.repeats[int(np.searchsorted(self.repeats, step, side="left")) :]
@@ -123,7 +123,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
-    """Where the curve of a series runs: as seen up to now, as expected after it."""
+    """The course of a series: as seen up to now, as expected after it."""
 
     steps: Values
     low: Values  # a tenth of the paths run below it
@@ -189,7 +189,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How well a reader found the task done in one part of the run: 0 not at all, 1 perfectly."""
+    """A reader's grade for one part of the run: 0 not at all, 1 perfectly."""
 
     first_step: int
     last_step: int
@@ -211,7 +211,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What only the user can say for sure: which key is a series."""
+    """A question that only the user can answer for sure: which key is a series."""
 
     name: str  # canonical: "reward/mean"
     keys: tuple[str, ...]  # that may be meant, the likeliest first
@@ -219,13 +219,13 @@ class Question:
 
     @property
     def answer(self) -> str:
-        """The option to paste, with the first key that is not read already."""
+        """Return the option to paste, with the first key that is not read already."""
         return f"--map {shlex.quote(f'{self.name}={self.keys[0]}')}"
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What was known about the run before its first step. None: the run does not say."""
+    """Settings of the run. None: not known."""
 
     algorithm: str | None = None  # "grpo", "ppo", "rloo", ...
     kl_coefficient: float | None = None
@@ -241,7 +241,7 @@ class Config:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GpuSamples:
-    """What the GPUs did, as columns by wall time: a day at 5 Hz on 8 GPUs is 3.5 million samples."""
+    """GPU use as columns by wall time: a day at 5 Hz on 8 GPUs is 3.5 million samples."""
 
     walls: Values = field(default_factory=no_values)  # seconds since the epoch, never falling
     devices: Steps = field(default_factory=no_numbers)  # which GPU, counted on over the hosts
@@ -258,13 +258,13 @@ class GpuSamples:
         return len(self.walls)
 
     def until(self, wall: float) -> GpuSamples:
-        """The samples taken at or before `wall`, without copying."""
+        """Return the samples taken at or before `wall`, without copying."""
         return replace(self, **_before(self, self.walls, wall))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Phases:
-    """What the trainer did when, as columns by the end of each phase."""
+    """Phases of the trainer as columns by the end of each phase."""
 
     steps: Steps = field(default_factory=no_numbers)
     kinds: Steps = field(default_factory=no_numbers)  # which of `names`
@@ -280,7 +280,7 @@ class Phases:
         return len(self.ends)
 
     def until(self, wall: float) -> Phases:
-        """The phases that were over at `wall`, without copying."""
+        """Return the phases that were over at `wall`, without copying."""
         return replace(self, **_before(self, self.ends, wall))
 
 
@@ -294,7 +294,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessSamples:
-    """What processes used, as columns by wall time."""
+    """Use by processes as columns by wall time."""
 
     walls: Values = field(default_factory=no_values)  # seconds since the epoch, never falling
     processes: Steps = field(default_factory=no_numbers)  # which of `table`
@@ -312,13 +312,13 @@ class ProcessSamples:
         return len(self.walls)
 
     def until(self, wall: float) -> ProcessSamples:
-        """The samples taken at or before `wall`, without copying."""
+        """Return the samples taken at or before `wall`, without copying."""
         return replace(self, **_before(self, self.walls, wall))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Telemetry:
-    """What the machine did, on the wall clock."""
+    """Use of the machine, on the wall clock."""
 
     gpus: GpuSamples = field(default_factory=GpuSamples)
     phases: Phases = field(default_factory=Phases)
@@ -329,7 +329,7 @@ class Telemetry:
         return bool(len(self.gpus) or len(self.phases) or len(self.processes))
 
     def until(self, wall: float) -> Telemetry:
-        """What had been seen by `wall`. A phase that ended later is not known yet, even if it had begun."""
+        """Return what had been seen by `wall`. A phase that ended later is not known yet, even if it had begun."""
         return Telemetry(self.gpus.until(wall), self.phases.until(wall), self.processes.until(wall), notes=self.notes)
 
 
@@ -357,7 +357,7 @@ class Run:
         object.__setattr__(self, "series", settle_names(self.series))
 
     def get(self, name: str) -> Series | None:
-        """The series of that canonical name, or None."""
+        """Return the series of that canonical name, or None."""
         return next((series for series in self.series if series.name == name), None)
 
     @property
@@ -370,8 +370,8 @@ class Run:
 
     @property
     def counts_from_zero(self) -> bool:
-        """Whether its first update is step 0, so that N steps end at N - 1. A reward at step 0 may be that of the
-        policy before its first update, so it tells only where no update was logged."""
+        """Return whether its first update is step 0, so that N steps end at N - 1. A reward at step 0 may be that of
+        the policy before its first update, so it tells only where no update was logged."""
         updates = [one for one in self.series if one.name.startswith("loss/") or one.name == "grad_norm"]
         told = updates or [one for one in self.series if one.name == HEADLINE]
         return min((int(one.steps[0]) for one in told if one.points), default=None) == 0
@@ -411,7 +411,7 @@ class Run:
 
 
 def settle_names(series: Sequence[Series]) -> tuple[Series, ...]:
-    """The same series with unique names: where several keys mean the same number, the first listed takes the plain
+    """Return the same series with unique names: if several keys mean the same number, the first listed takes the plain
     name and the others carry their key ("time/step@perf/time_per_step"). They are never merged."""
     taken: set[str] = set()
     settled = []
@@ -429,7 +429,7 @@ def _with_infinities(values: Values) -> Values:
 
 
 def _last_rows(written: Steps) -> NDArray[np.intp]:
-    """Which row was written last for each step, by step."""
+    """Return the row that was written last for each step, by step."""
     first, last = int(written.min()), int(written.max())
     if last - first < 4 * len(written):  # steps are dense: one slot a step is faster than a sort
         rows = np.full(last - first + 1, -1, dtype=np.intp)
@@ -445,7 +445,7 @@ def _seen(series: Sequence[Series], step: int) -> tuple[Series, ...]:
 
 
 def _frozen(column: NDArray[Kind], dtype: type[Kind]) -> NDArray[Kind]:
-    """`column` as an array nobody can write to; the caller's own array stays as it was."""
+    """Return `column` as a read-only array; the caller's own array stays as it was."""
     array = np.asarray(column, dtype=dtype)
     if array.flags.writeable:
         array = array.copy()
@@ -454,7 +454,7 @@ def _frozen(column: NDArray[Kind], dtype: type[Kind]) -> NDArray[Kind]:
 
 
 def _settle_columns(samples: GpuSamples | Phases | ProcessSamples, *, order: str) -> None:
-    """Freezes the columns, fills those nobody sampled with NaN and puts all in order of time (a stable sort)."""
+    """Freeze the columns, fill those that were not sampled with NaN, and put all in order of time (a stable sort)."""
     clock = np.asarray(getattr(samples, order), dtype=np.float64)
     ranked = None if bool(np.all(clock[1:] >= clock[:-1])) else np.argsort(clock, kind="stable")
     for one in fields(samples):
@@ -472,7 +472,7 @@ def _settle_columns(samples: GpuSamples | Phases | ProcessSamples, *, order: str
 
 
 def _settle_table(samples: Phases | ProcessSamples, *, column: str, table: str) -> None:
-    """Numbers the entries of `table` by first use and drops unused ones: what is first seen later must not be in the
+    """Number the entries of `table` by first use and drop unused ones: what is first seen later must not be in the
     table of an earlier `until`."""
     numbers, entries = getattr(samples, column), getattr(samples, table)
     first = np.full(len(entries), len(numbers))
@@ -486,7 +486,7 @@ def _settle_table(samples: Phases | ProcessSamples, *, column: str, table: str) 
 
 
 def _before(samples: GpuSamples | Phases | ProcessSamples, clock: Values, wall: float) -> dict[str, Any]:
-    """The columns up to `wall` on a clock that never falls."""
+    """Return the columns up to `wall` on a clock that never falls."""
     end = int(np.searchsorted(clock, wall, side="right"))
     columns = {one.name: getattr(samples, one.name) for one in fields(samples)}
     return {name: column[:end] for name, column in columns.items() if isinstance(column, np.ndarray)}

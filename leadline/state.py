@@ -1,4 +1,4 @@
-"""Where is kept what is remembered from one call to the next."""
+"""The user's folder for what is remembered from one call to the next."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def state_folder() -> Path:
-    """The user's folder for what is remembered from one call to the next."""
+    """Return that folder."""
     base = os.environ.get("XDG_STATE_HOME", "")
     return (Path(base) if base else Path.home() / ".local" / "state") / "leadline"

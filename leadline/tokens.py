@@ -1,4 +1,4 @@
-"""What a text costs a language model, counted without a tokenizer and rather too high than too low."""
+"""Token cost of a text, counted without a tokenizer and rather too high than too low."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNSPEAKABLE = re.compile(r"[^aeiouyAEIOUY]{5}|[A-Z]{5}")  # no word: a tokenizer
 
 
 def cost(text: str) -> int:
-    """Tokens that `text` costs, rather too many than too few: what a policy wrote need not be words.
+    """Return the tokens that `text` costs, rather too many than too few: what a policy wrote need not be words.
 
     >>> cost("Reward has fallen."), cost("xqzvkwjpqx"), cost("3.14159")
     (6, 7, 4)
@@ -31,7 +31,8 @@ def cost(text: str) -> int:
 
 
 def cut(text: str, room: int) -> str:
-    """`text` within `room` tokens; a long one loses its middle, since an answer's end says as much as its start."""
+    """Return `text` within `room` tokens; a long one loses its middle, since an answer's end says as much as its
+    start."""
     if cost(text) <= room:
         return text
     low, high = 0, len(text)

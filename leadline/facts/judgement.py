@@ -54,7 +54,7 @@ NewStretch = Literal["prompts", "event", "outside"]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why, as numbers; each kind fills those that belong to it."""
+    """The reason as numbers; each kind fills those that belong to it."""
 
     kind: ReasonKind
     p: float | None = None

@@ -180,7 +180,7 @@ def _belongs_to_a_run(name: str) -> bool:
 
 
 def _local(skip: set[Path]) -> Lister:
-    """Folders of this machine. What cannot be entered is empty: the reader of the unit says why."""
+    """Return a lister of folders of this machine. What cannot be entered is empty: the reader of the unit says why."""
     visited: set[tuple[int, int]] = set()
     hidden = {str(path) + end for path in skip for end in ("", "-wal", "-shm", "-journal")}
 

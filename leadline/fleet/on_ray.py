@@ -1,4 +1,4 @@
-"""The same on a Ray cluster: plain tasks in chunks. It joins the cluster that is there, and opens no dashboard."""
+"""An engine on a Ray cluster: plain tasks in chunks. It joins the cluster that is there, and opens no dashboard."""
 
 from __future__ import annotations
 

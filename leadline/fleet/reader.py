@@ -1,4 +1,4 @@
-"""One unit read: what every engine calls, in whatever process and on whatever machine. Never raises."""
+"""Read one unit: what every engine calls, in whatever process and on whatever machine. Never raises."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Held:
 
 
 def read_tasks(tasks: Sequence[Task]) -> list[UnitOutcome]:
-    """Several units, one after the other: what a remote worker takes at a time."""
+    """Read several units, one after the other: what a remote worker takes at a time."""
     outcomes = [read_task(task) for task in tasks]
     give_back()
     return outcomes

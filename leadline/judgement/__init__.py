@@ -1,1 +1,1 @@
-"""Whether to go on, stop, or go back: facts and probabilities, no words (docs/judgement.md)."""
+"""Decide to continue, stop, or roll back: facts and probabilities, no words (docs/judgement.md)."""

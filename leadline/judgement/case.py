@@ -39,8 +39,8 @@ class Outlook:
 
     @property
     def p_gain(self) -> float:
-        """Probability that a gain worth having is still to come. Who looks twice as often must not stop twice as
-        rashly: a dip that is younger than a span of the plan is only half believed."""
+        """Return the probability that a gain worth having is still to come. Who looks twice as often must not stop
+        twice as rashly: a dip that is younger than a span of the plan is only half believed."""
         # What has fallen may come back; to more than it ever had, only if its paths foresee it.
         now = self.now.rises + (self.now.p_gain - self.now.rises) * (1 - self.p_fallen)
         return now if self.before is None else held(now, self.before.p_gain)
@@ -82,8 +82,8 @@ class Case:
 
     @property
     def p_gain(self) -> float:
-        """Probability that a gain worth having is still to come. A held-out score of few points says little by itself,
-        and what the training reward does is the best guess at the rest; unless it shows that it is flat."""
+        """Return the probability that a gain worth having is still to come. A held-out score of few points says little
+        by itself, and what the training reward does is the best guess at the rest; unless it shows that it is flat."""
         if self.training is None or self.outlook.now.room < 0.5:
             return self.outlook.p_gain
         share = POINTS / (POINTS + int(self.score.series.finite.sum())) * (1 - p_flat(self.score.curve))
@@ -91,39 +91,39 @@ class Case:
 
     @property
     def p_no_signal(self) -> float:
-        """Probability that nothing can be learned any more, growing over a span of the plan. What has no date holds
-        for as long as it has been flat: from the start, where it never moved."""
+        """Return the probability that nothing can be learned any more, growing over a span of the plan. What has no
+        date holds for as long as it has been flat: from the start, where it never moved."""
         since, plan = self.evidence.no_signal_since, self.plan
         undated = plan.elapsed if self.never_moved else self.flat_for
         return self.evidence.p_no_signal * _believed(undated if since is None else plan.share_since(since))
 
     @property
     def p_drifts(self) -> float:
-        """Probability that it has run its course: the policy goes on from its reference and the score does not follow.
-        A plateau, and nothing about the score; so it has to last as one has to."""
+        """Return the probability that it has run its course: the policy goes on from its reference and the score does
+        not follow. A plateau, and nothing about the score; so it has to last as one has to."""
         if self.drift is None or self.drift.since_step is None:
             return 0.0
         return self.drift.p * (1 - p_rising(self.score.curve)) * _believed(self.plan.share_since(self.drift.since_step))
 
     @property
     def because(self) -> tuple[str, ...]:
-        """Ids of the findings that count."""
+        """Return the ids of the findings that count."""
         counted = (*self.evidence.counted, *((self.drift,) if self.drift is not None and self.p_drifts > 0 else ()))
         return tuple(dict.fromkeys(finding.id for finding in counted))
 
     @property
     def p_hidden(self) -> float:
-        """Probability that the score hides what the policy is worth."""
+        """Return the probability that the score hides what the policy is worth."""
         return 0.0 if self.score_tells else self.evidence.p_gamed
 
     @property
     def p_no_gain(self) -> float:
-        """That no gain can come of going on, whatever the score does."""
+        """Return the probability that no gain can come of continuing, whatever the score does."""
         return 1 - (1 - self.evidence.p_gamed) * (1 - self.p_no_signal) * (1 - self.p_drifts)
 
     @property
     def p_pays(self) -> float:
-        """The probability by which the verdict is chosen."""
+        """Return the probability by which the verdict is chosen."""
         return self.p_gain * (1 - self.p_no_gain)
 
     def earlier(self, share: float, price: float) -> Case | None:

@@ -27,7 +27,7 @@ from ..reading.signal import EDGE
 from ..run import HEADLINE, Run
 from .case import DRIFT, PRICE, SPAN, Case, case_of
 from .evidence import advise
-from .keep import best_checkpoint, ranked_everywhere
+from .keep import best_checkpoint, ranked
 from .prospect import risk_of, upside_of
 
 STOP = 0.09  # probability that going on pays: below it, stop at once
@@ -48,7 +48,7 @@ def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price
     case = case_of(judged, findings, price=price)
     if case is None:
         return _too_early(judged)
-    everywhere = ranked_everywhere(case)
+    everywhere = ranked(case)
     verdict = _verdict(case, everywhere, price)
     told = replace(_beginning(judged), best_checkpoint=best_checkpoint(case, everywhere))
     last = silence(case.score.series)

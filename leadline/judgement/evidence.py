@@ -1,4 +1,4 @@
-"""What findings mean for the question of going on, all weighed together, and which knob they point at.
+"""Weigh what all findings together mean for continuing, and name the knob they point at.
 
 A finding is evidence with a probability. It can mean one of four things:
 
@@ -34,7 +34,7 @@ LOST = ("kl.destructive", BROKE, *REWARD_DROPPED)  # a reward that dropped: what
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What the findings say together."""
+    """The meaning of all findings together."""
 
     p_gamed: float = 0.0  # that the score no longer says what the policy is worth
     onset: int | None = None  # step since when
@@ -58,9 +58,10 @@ class Weighed:
         return tuple(dict.fromkeys(found.id for found in self.counted if meaning == found.facts.MEANS))
 
     def p_fell_with_the_text(self, p_fallen: float) -> float:
-        """That the reward was lost as the text decayed, where the text alone speaks against the score: then the policy
-        broke, and its score says so. `p_fallen`: that the judged series has fallen, which counts where the training
-        reward fell too; alone it may be the held-out score of a run whose training reward is gamed."""
+        """Return the probability that the reward was lost as the text decayed, where the text alone speaks against the
+        score: then the policy broke, and its score says so. `p_fallen`: that the judged series has fallen, which counts
+        where the training reward fell too; alone it may be the held-out score of a run whose training reward is
+        gamed."""
         if not all(name.startswith(OF_THE_TEXT) for name in self.ids_of("gamed")):
             return 0.0
         return max(self.p_lost, p_fallen if any(found.id == BROKE for found in self.counted) else 0.0)

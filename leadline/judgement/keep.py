@@ -1,4 +1,4 @@
-"""Which checkpoint to keep: among those on disk where there are any, else a logged step one could have kept."""
+"""Choose the checkpoint to keep: among those on disk if there are any, else a logged step one could have kept."""
 
 from __future__ import annotations
 
@@ -18,11 +18,6 @@ from .case import Case
 BELIEVED = 0.85  # probability: that the step is as good as the best by the truth, where every path says so
 
 
-def ranked_everywhere(case: Case) -> Ranking:
-    """Rank logged steps spread over the run: where nothing is on disk, a place one could have kept."""
-    return _ranked(case, logged_steps(case.score.curve, case.score.series))
-
-
 def best_checkpoint(case: Case, everywhere: Ranking) -> BestCheckpoint:
     """Return the step to keep, within the stretch that counts: checkpoints of another task cannot be compared."""
     first = case.judged.stretch.first or -math.inf
@@ -32,7 +27,7 @@ def best_checkpoint(case: Case, everywhere: Ranking) -> BestCheckpoint:
         step = int(everywhere.steps[everywhere.best])
         p = _p_best(case, everywhere)
         return BestCheckpoint(step, p, None, None, everywhere.close, partial_only=bool(comparable))
-    ranking = _ranked(case, [checkpoint.step for checkpoint in kept])
+    ranking = ranked(case, [checkpoint.step for checkpoint in kept])
     chosen = kept[ranking.best]
     wanted, place = int(everywhere.steps[everywhere.best]), int(np.argmin(np.abs(everywhere.steps - chosen.step)))
     cost = float(everywhere.means[everywhere.best] - everywhere.means[place])
@@ -62,7 +57,10 @@ def _on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
     return tuple(usable[step] for step in sorted(usable))
 
 
-def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
+def ranked(case: Case, steps: Sequence[int] | None = None) -> Ranking:
+    """Rank steps, or logged ones spread over the run: if nothing is on disk, a place one could have kept."""
+    if steps is None:
+        steps = logged_steps(case.score.curve, case.score.series)
     return rank(
         case.score.curve,
         case.score.series,

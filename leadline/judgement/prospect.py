@@ -1,4 +1,4 @@
-"""What going on may bring and what it may cost: one distribution, so that chances, intervals and means agree.
+"""Gains and losses that continuing may bring: one distribution, so that chances, intervals and means agree.
 
 Paths know what was seen; the probability that going on pays knows more (`case.py`). So the paths that foresee a gain
 carry as much weight as that probability leaves them, a gain that none of them foresees counts as the least that is
@@ -22,14 +22,10 @@ from .case import Case
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """What may come of going on: values and their weights, which add up to 1."""
+    """Possible results of continuing: values and their weights, which add up to 1."""
 
     values: Values
     weights: Values
-
-    @property
-    def mean(self) -> float:
-        return float(self.values @ self.weights)
 
     def quantile(self, share: float) -> float:
         order = np.argsort(self.values, kind="stable")
@@ -44,7 +40,9 @@ def upside_of(case: Case) -> Upside:
     low, high = map(gain.quantile, TENTHS)
     worth = min(case.outlook.now.worth, _room(case))
     bar = highest(case.score.curve, case.score.series) + worth
-    return Upside(gain.mean, low, high, worth, bar if case.ceiling is None else min(bar, case.ceiling))
+    return Upside(
+        float(gain.values @ gain.weights), low, high, worth, bar if case.ceiling is None else min(bar, case.ceiling)
+    )
 
 
 def risk_of(case: Case) -> Risk:

@@ -1,4 +1,4 @@
-"""What the machine does while a run trains, recorded at a low rate in the formats of docs/formats.md.
+"""Record what the machine does while a run trains, at a low rate in the formats of docs/formats.md.
 
 `leadline record` and `leadline watch --record` are this one class. GPUs come from NVML, processes from psutil, phases
 from the run's own log. What is missing is noted once, and the rest is recorded.

@@ -91,7 +91,7 @@ class LoggedPhases:
 
 @dataclass(slots=True)
 class Timings:
-    """What a log says of one step's time: seconds by native key in written order, and when it was written."""
+    """The logged times of one step: seconds by native key in written order, and when it was written."""
 
     values: dict[str, float] = field(default_factory=dict)
     wall: float | None = None

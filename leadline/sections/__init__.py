@@ -1,1 +1,1 @@
-"""What the reading says of one topic as a whole, beside its findings."""
+"""Topics as a whole, beside their findings."""

@@ -126,7 +126,7 @@ def _state(request: Request) -> State:
     return state
 
 
-def _failed(request: Request, says: str, status: int = 404) -> HTMLResponse:
+def _failed(says: str, status: int = 404) -> HTMLResponse:
     return HTMLResponse(pages.page(says, f"<h1>{pages.h(says)}</h1>"), status)
 
 
@@ -213,7 +213,7 @@ def _line(request: Request) -> query.RowNow | None:
 def _run(request: Request) -> Response:
     state, one = _state(request), _line(request)
     if one is None:
-        return _failed(request, words.NO_SUCH_RUN)
+        return _failed(words.NO_SUCH_RUN)
     unreadable = ""
     try:
         if one.row.state == "unreadable":
@@ -257,11 +257,11 @@ def _framed(page: str) -> HTMLResponse:
 def _report(request: Request) -> Response:
     one = _line(request)
     if one is None:
-        return _failed(request, words.NO_SUCH_RUN)
+        return _failed(words.NO_SUCH_RUN)
     try:
         return _framed(_state(request).reports.of(one.row))
     except LeadlineError as error:
-        return _failed(request, error.what)
+        return _failed(error.what)
 
 
 def _compare(request: Request) -> Response:
@@ -270,11 +270,11 @@ def _compare(request: Request) -> Response:
     found = [query.line_of(state.shelf, key, time.time()) for key in keys]
     rows = [one.row for one in found if one is not None]
     if len(rows) < 2:
-        return _failed(request, words.COMPARE_TWO, 400)
+        return _failed(words.COMPARE_TWO, 400)
     try:
         return _framed(state.reports.compared(rows))
     except LeadlineError as error:
-        return _failed(request, error.what)
+        return _failed(error.what)
 
 
 def _reading(request: Request) -> Response:
@@ -298,26 +298,26 @@ async def _say(request: Request) -> Response:
     """Write down what somebody says of one run, of those that are selected, or of all with the same need."""
     state = _state(request)
     if not state.doors.may_act:
-        return _failed(request, words.READ_ONLY, 403)
+        return _failed(words.READ_ONLY, 403)
     if int(request.headers.get("content-length") or LARGEST_FORM + 1) > LARGEST_FORM:
         return Response(status_code=413)
     body = (await request.body()).decode("utf-8", errors="replace")
     form = parse_qs(body, keep_blank_values=True, max_num_fields=2000)
     if not hmac.compare_digest(form.get("form", [""])[0].encode(), state.doors.form_token.encode()):
-        return _failed(request, words.FOREIGN_FORM, 403)
+        return _failed(words.FOREIGN_FORM, 403)
     told, _, about = form.get("what", [""])[0].partition(" ")
     if told == words.COMPARE:
         return RedirectResponse(f"/compare?{urlencode({'run': form.get('run', [])}, doseq=True)}", 303)
     what = next((one for one in WHATS if one == told), None)
     if what is None:
-        return _failed(request, words.NO_SUCH_RUN)
+        return _failed(words.NO_SUCH_RUN)
     mine = request.path_params.get("key")
     keys = [mine] if mine is not None else [about] if about else form.get("run", [])
     who = form.get("who", [""])[0].strip()[:80] or _visitor(request).name or "somebody"
     seen, note = form.get("about", [""])[0], form.get("note", [""])[0]
     found = await run_in_threadpool(_say_of, state, keys, what, who, seen, note)
     if not found:
-        return _failed(request, words.NO_SUCH_RUN if mine or about else words.NOTHING_SELECTED)
+        return _failed(words.NO_SUCH_RUN if mine or about else words.NOTHING_SELECTED)
     if request.headers.get("accept") == "application/json":  # our script, which can take it back
         answer: Response = _json({"keys": found})
     else:

@@ -61,12 +61,12 @@ class Doors:
 
     @property
     def cookie(self) -> str:
-        """The browser's cookie: made from the token, and not the token itself."""
+        """Return the browser's cookie: made from the token, and not the token itself."""
         return hmac.new(self.secret, f"cookie {self.token}".encode(), hashlib.sha256).hexdigest()
 
     @property
     def form_token(self) -> str:
-        """The token in every form of this page, which no other page can know."""
+        """Return the token in every form of this page, which no other page can know."""
         return hmac.new(self.secret, b"form", hashlib.sha256).hexdigest()
 
 

@@ -95,7 +95,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _scans(shelf: Shelf, options: ServeOptions, ended: threading.Event, say: Callable[[str], None]) -> None:
-    """Scans one after the other, with a rest in between. What goes wrong is said once."""
+    """Scan again and again, with a rest in between. What goes wrong is said once."""
     told: set[str] = set()
 
     def once(says: str) -> None:
