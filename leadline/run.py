@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ Steps: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 Kind = TypeVar("Kind", np.int64, np.float64)
+Some = TypeVar("Some", bound="Columns")
 
 HEADLINE = "reward/mean"  # the training reward, which the other series are read against
 LARGEST = 1e303  # beyond this a few hundred values cannot be added up, and no metric lies there: as good as infinite
@@ -239,8 +240,57 @@ class Config:
     raw: Mapping[str, object] = field(default_factory=dict, repr=False)
 
 
+class Columns:
+    """Columns of equal length by a clock: frozen, in order of time, NaN for those that were not sampled."""
+
+    __slots__ = ()
+    CLOCK: ClassVar[str] = "walls"  # the column that never falls
+    TABLE: ClassVar[tuple[str, str] | None] = None  # a column of numbers, and the table that it points into
+
+    def __post_init__(self) -> None:
+        clock = np.asarray(getattr(self, self.CLOCK), dtype=np.float64)
+        ranked = None if bool(np.all(clock[1:] >= clock[:-1])) else np.argsort(clock, kind="stable")
+        for one in fields(self):  # type: ignore[arg-type]
+            column = getattr(self, one.name)
+            if isinstance(column, tuple):
+                continue
+            whole = one.default_factory is no_numbers
+            if len(column) == 0 and len(clock) and not whole:
+                column = np.full(len(clock), np.nan)
+            if len(column) != len(clock):
+                raise ValueError(f"{type(self).__name__}: {one.name} holds {len(column)} of {len(clock)} samples")
+            if ranked is not None:
+                column = np.asarray(column)[ranked]
+            object.__setattr__(self, one.name, _frozen(column, np.int64) if whole else _frozen(column, np.float64))
+        if self.TABLE is not None:
+            self._settle_table(*self.TABLE)
+
+    def _settle_table(self, column: str, table: str) -> None:
+        """Number the entries of `table` by first use and drop unused ones: what is first seen later must not be in the
+        table of an earlier `until`."""
+        numbers, entries = getattr(self, column), getattr(self, table)
+        first = np.full(len(entries), len(numbers))
+        first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # if an index repeats, numpy keeps the last assignment
+        used = [place for place in np.argsort(first, kind="stable").tolist() if first[place] < len(numbers)]
+        if used != list(range(len(entries))):
+            renumbered = np.zeros(len(entries), dtype=np.int64)
+            renumbered[used] = np.arange(len(used))
+            object.__setattr__(self, column, _frozen(renumbered[numbers], np.int64))
+            object.__setattr__(self, table, tuple(entries[place] for place in used))
+
+    def __len__(self) -> int:
+        return len(getattr(self, self.CLOCK))
+
+    def until(self: Some, wall: float) -> Some:
+        """Return what was over at `wall`, without copying."""
+        end = int(np.searchsorted(getattr(self, self.CLOCK), wall, side="right"))
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        cut = {name: column[:end] for name, column in columns.items() if isinstance(column, np.ndarray)}
+        return replace(self, **cut)  # type: ignore[type-var]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class GpuSamples:
+class GpuSamples(Columns):
     """GPU use as columns by wall time: a day at 5 Hz on 8 GPUs is 3.5 million samples."""
 
     walls: Values = field(default_factory=no_values)  # seconds since the epoch, never falling
@@ -251,37 +301,19 @@ class GpuSamples:
     memory_total_gb: Values = field(default_factory=no_values)
     power_limit_w: Values = field(default_factory=no_values)
 
-    def __post_init__(self) -> None:
-        _settle_columns(self, order="walls")
-
-    def __len__(self) -> int:
-        return len(self.walls)
-
-    def until(self, wall: float) -> GpuSamples:
-        """Return the samples taken at or before `wall`, without copying."""
-        return replace(self, **_before(self, self.walls, wall))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Phases:
+class Phases(Columns):
     """Phases of the trainer as columns by the end of each phase."""
+
+    CLOCK: ClassVar[str] = "ends"
+    TABLE: ClassVar[tuple[str, str] | None] = ("kinds", "names")
 
     steps: Steps = field(default_factory=no_numbers)
     kinds: Steps = field(default_factory=no_numbers)  # which of `names`
     starts: Values = field(default_factory=no_values)  # seconds since the epoch
     ends: Values = field(default_factory=no_values)  # never falling
     names: tuple[str, ...] = ()  # "gen", "update_actor", ...: as the trainer calls them
-
-    def __post_init__(self) -> None:
-        _settle_columns(self, order="ends")
-        _settle_table(self, column="kinds", table="names")
-
-    def __len__(self) -> int:
-        return len(self.ends)
-
-    def until(self, wall: float) -> Phases:
-        """Return the phases that were over at `wall`, without copying."""
-        return replace(self, **_before(self, self.ends, wall))
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,8 +325,10 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProcessSamples:
+class ProcessSamples(Columns):
     """Use by processes as columns by wall time."""
+
+    TABLE: ClassVar[tuple[str, str] | None] = ("processes", "table")
 
     walls: Values = field(default_factory=no_values)  # seconds since the epoch, never falling
     processes: Steps = field(default_factory=no_numbers)  # which of `table`
@@ -303,17 +337,6 @@ class ProcessSamples:
     read_gb: Values = field(default_factory=no_values)  # from disk since it started
     write_gb: Values = field(default_factory=no_values)
     table: tuple[Process, ...] = ()
-
-    def __post_init__(self) -> None:
-        _settle_columns(self, order="walls")
-        _settle_table(self, column="processes", table="table")
-
-    def __len__(self) -> int:
-        return len(self.walls)
-
-    def until(self, wall: float) -> ProcessSamples:
-        """Return the samples taken at or before `wall`, without copying."""
-        return replace(self, **_before(self, self.walls, wall))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -451,42 +474,3 @@ def _frozen(column: NDArray[Kind], dtype: type[Kind]) -> NDArray[Kind]:
         array = array.copy()
         array.flags.writeable = False
     return array
-
-
-def _settle_columns(samples: GpuSamples | Phases | ProcessSamples, *, order: str) -> None:
-    """Freeze the columns, fill those that were not sampled with NaN, and put all in order of time (a stable sort)."""
-    clock = np.asarray(getattr(samples, order), dtype=np.float64)
-    ranked = None if bool(np.all(clock[1:] >= clock[:-1])) else np.argsort(clock, kind="stable")
-    for one in fields(samples):
-        column = getattr(samples, one.name)
-        if isinstance(column, tuple):
-            continue
-        whole = one.default_factory is no_numbers
-        if len(column) == 0 and len(clock) and not whole:
-            column = np.full(len(clock), np.nan)
-        if len(column) != len(clock):
-            raise ValueError(f"{type(samples).__name__}: {one.name} holds {len(column)} of {len(clock)} samples")
-        if ranked is not None:
-            column = np.asarray(column)[ranked]
-        object.__setattr__(samples, one.name, _frozen(column, np.int64) if whole else _frozen(column, np.float64))
-
-
-def _settle_table(samples: Phases | ProcessSamples, *, column: str, table: str) -> None:
-    """Number the entries of `table` by first use and drop unused ones: what is first seen later must not be in the
-    table of an earlier `until`."""
-    numbers, entries = getattr(samples, column), getattr(samples, table)
-    first = np.full(len(entries), len(numbers))
-    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # where an index repeats, numpy keeps the last assignment
-    used = [place for place in np.argsort(first, kind="stable").tolist() if first[place] < len(numbers)]
-    if used != list(range(len(entries))):
-        renumbered = np.zeros(len(entries), dtype=np.int64)
-        renumbered[used] = np.arange(len(used))
-        object.__setattr__(samples, column, _frozen(renumbered[numbers], np.int64))
-        object.__setattr__(samples, table, tuple(entries[place] for place in used))
-
-
-def _before(samples: GpuSamples | Phases | ProcessSamples, clock: Values, wall: float) -> dict[str, Any]:
-    """Return the columns up to `wall` on a clock that never falls."""
-    end = int(np.searchsorted(clock, wall, side="right"))
-    columns = {one.name: getattr(samples, one.name) for one in fields(samples)}
-    return {name: column[:end] for name, column in columns.items() if isinstance(column, np.ndarray)}

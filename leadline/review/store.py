@@ -200,14 +200,8 @@ def _beside(path: str) -> tuple[Path, str]:
     if "://" in path:
         raise CannotWrite("Reviews of a remote run are kept in your state folder.", next_step="leave out --beside")
     place = Path(os.path.realpath(path))
-    return (place / BESIDE, "") if _is_folder(place) else (place.parent / BESIDE, place.name)
-
-
-def _is_folder(place: Path) -> bool:
-    try:
-        return place.is_dir()
-    except OSError:  # a name that is too long
-        return False
+    is_folder = os.path.isdir(place)  # noqa: PTH112 - Path.is_dir raises for a name that is too long
+    return (place / BESIDE, "") if is_folder else (place.parent / BESIDE, place.name)
 
 
 def _lines(file: Path) -> tuple[list[Mapping[str, Any]], int]:

@@ -241,16 +241,10 @@ def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
 def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:
     """Tell which tokens lie in a run that was found."""
     covered = np.zeros(len(answers.ids))
-    starts = np.flatnonzero(_joins(answers))[inside]
+    starts = np.flatnonzero(answers.owner[1:] == answers.owner[:-1])[inside]
     for shift in range(size):
         covered[starts + shift] = 1.0
     return covered
-
-
-def _joins(text: Tokens) -> Flags:
-    joins = np.zeros(len(text.ids), dtype=bool)
-    joins[:-1] = text.owner[1:] == text.owner[:-1]
-    return joins
 
 
 def _grams(text: Tokens, size: int) -> tuple[Ids, Ids]:

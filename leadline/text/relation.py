@@ -243,7 +243,7 @@ def pair(written: Written, worse: Values, begun: int) -> tuple[Rollout, Rollout]
     for new in late.tolist():
         asked = frozenset(_tokens(written, new))
         for old, tokens in zip(early.tolist(), held, strict=True):
-            best = max(best, (_alike(asked, tokens), -float(worse[old]), old, new))
+            best = max(best, (len(asked & tokens) / max(len(asked | tokens), 1), -float(worse[old]), old, new))
         if best[0] == 1:
             break
     return written.samples[best[2]], written.samples[best[3]]
@@ -259,7 +259,3 @@ def _tokens(written: Written, place: int) -> list[int]:
     own: Flags = written.prompts.owner == place
     found: list[int] = written.prompts.ids[own].tolist()
     return found
-
-
-def _alike(one: frozenset[int], other: frozenset[int]) -> float:
-    return len(one & other) / len(one | other) if one | other else 0.0
