@@ -18,6 +18,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ..comparison.gather import short_names
 from ..digits import sure
 from ..facts.judgement import calls_for
 from ..records import dataclass
@@ -26,7 +27,6 @@ from ..report.plain import printable
 from ..words.live import age
 from ..words.serve import verdict_called
 from .follow import NamedPath
-from .records import Look
 from .watched import Watched
 
 STYLES = {"continue": "green", "undecided": "", "stop": "yellow", "roll_back": "red"}
@@ -139,7 +139,7 @@ class Screen:
             table.add_column(name, no_wrap=True, overflow="ellipsis", ratio={"run": 2, "why": 4}.get(name))
         height = max(3, self._console.size.height - 4)
         top = max(0, min(self._chosen - height // 2, len(runs) - height))
-        names = apart([watched.name for watched, _ in runs])
+        names = short_names([watched.name for watched, _ in runs])
         for place in range(top, min(top + height, len(runs))):
             table.add_row(*self._row(*runs[place], names[place], chosen=place == self._chosen))
         return Group(table, self._status(LIST_KEYS))
@@ -172,19 +172,6 @@ class Screen:
         news = [self._message] if time.monotonic() - self._since < NEWS else problems[:1]
         shown = [printable(one) for one in news if one and self._runs]
         return Text("   ".join([*shown, keys]), style="dim", no_wrap=True, overflow="ellipsis")
-
-
-def apart(names: Sequence[str]) -> list[str]:
-    """Return names without the folders that all of them begin with.
-
-    >>> apart(["/runs/grpo/seed1", "/runs/grpo/seed2/log.txt"])
-    ['seed1', 'seed2/log.txt']
-    """
-    parts = [name.split("/") for name in names]
-    shared = 0
-    while all(len(one) > shared + 1 and one[shared] == parts[0][shared] for one in parts):
-        shared += 1
-    return ["/".join(one[shared:]) for one in parts]
 
 
 def _paths(places: Sequence[NamedPath]) -> str:
@@ -257,18 +244,14 @@ def need_of(watched: Watched, still: float) -> Need:
         return Need(NO_LOOK, "First check in progress.")
     if calls_for(look.verdict, look.outcome) != look.verdict:  # it has ended, and badly
         return Need(FAILED, look.says)
+    findings = json.loads(look.reading)["findings"]
     for rank, severity in ((CRITICAL, "critical"), (CONCERN, "concern")):
-        for finding in _findings(look):
-            if finding.get("severity") == severity:
-                return Need(rank, f"{finding.get('says', '')} [{finding.get('id')}, {_sure(finding)}]")
+        for finding in findings:
+            if finding["severity"] == severity:
+                return Need(rank, f"{finding['says']} [{finding['id']}, {sure(finding['p'])}]")
     if look.verdict == "finished":
         return Need(FINISHED, look.says)
     return Need(UNDECIDED if look.verdict == "undecided" else WELL, look.says)
-
-
-def _sure(finding: Mapping[str, object]) -> str:
-    p = finding.get("p")
-    return sure(p) if isinstance(p, float | int) else "?"
 
 
 def by_need(runs: Iterable[Watched], now: float, places: Sequence[object] = ()) -> list[tuple[Watched, Need]]:
@@ -281,8 +264,3 @@ def by_need(runs: Iterable[Watched], now: float, places: Sequence[object] = ()) 
         return need.rank, order.get(id(watched.place), len(order)), watched.identity
 
     return [(watched, Need(need.rank, printable(need.why))) for watched, need in sorted(needs, key=urgency)]
-
-
-def _findings(look: Look) -> list[Mapping[str, object]]:
-    found = json.loads(look.reading).get("findings")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
