@@ -32,7 +32,7 @@ from leadline.findings import found_in
 from leadline.plan import plan_of
 from leadline.reading.view import View
 from leadline.run import Config, Run, Series
-from leadline.sections import kl_reward
+from leadline.sections import kl_reward_of
 
 KINDS = ("frozen", "rate at 0", "pinned", "slow", "healthy", "early", "converged", "random reward")
 STILL, PINNED, DRIFT = "policy.frozen", "kl.pinned", "kl.drift_without_benefit"
@@ -145,7 +145,7 @@ def tellable(kind: str, run: Run) -> bool:
 
 def said_of(run: Run) -> set[str]:
     view = View(run, plan_of(run, run.config.planned_steps))
-    section, said = kl_reward.read(view), {finding.id for finding in found_in(view)}
+    section, said = kl_reward_of(view), {finding.id for finding in found_in(view)}
     if section.regime.startswith("rising") and not section.frozen:
         said.add("moves")
     return said

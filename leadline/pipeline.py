@@ -22,7 +22,7 @@ from .reading.wall_clock import long_still
 from .records import replace
 from .review.store import with_reviews
 from .run import HEADLINE, Run
-from .sections import kl_reward, policy_loss, reward
+from .sections import kl_reward_of, policy_loss_of, reward_of
 from .sources import Joining, open_run, read_samples
 from .text.sampler import steps_to_read
 from .words.report import NOTHING_LOGGED, past_the_plan
@@ -76,7 +76,7 @@ def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> Vie
 @np.errstate(over="ignore", invalid="ignore")
 def read_view(view: View, *, price: float | None = None, charts: Wanted = "all") -> Reading:
     """Run the flow right of the files. Pure: the same run gives the same reading."""
-    rewards, regime, loss = reward.read(view), kl_reward.read(view), policy_loss.read(view)
+    rewards, regime, loss = reward_of(view), kl_reward_of(view), policy_loss_of(view)
     machine, others = resources_of(view), conflicts_of(view)
     found = by_weight(found_in(view))
     verdict = judge(view.run, judged_in(view), found, price=price)

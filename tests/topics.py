@@ -10,7 +10,7 @@ from leadline.findings import found_in
 from leadline.reading.machine import resources_of
 from leadline.reading.processes import conflicts_of
 from leadline.reading.view import View
-from leadline.sections import kl_reward, policy_loss, reward
+from leadline.sections import kl_reward_of, policy_loss_of, reward_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def findings(view: View, *prefixes: str) -> tuple[Finding, ...]:
 
 
 def read_kl(view: View) -> Topic:
-    return Topic(kl_reward.read(view), findings(view, "kl.", "policy."))
+    return Topic(kl_reward_of(view), findings(view, "kl.", "policy."))
 
 
 def read_resources(view: View) -> Topic:
@@ -40,8 +40,8 @@ def read_conflicts(view: View) -> Topic:
 
 
 def read_loss(view: View) -> Topic:
-    return Topic(policy_loss.read(view), findings(view, "policy_loss."))
+    return Topic(policy_loss_of(view), findings(view, "policy_loss."))
 
 
 def read_reward(view: View) -> Topic:
-    return Topic(reward.read(view), findings(view, "reward.", "signal.train_eval_gap", "signal.nan"))
+    return Topic(reward_of(view), findings(view, "reward.", "signal.train_eval_gap", "signal.nan"))

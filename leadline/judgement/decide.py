@@ -25,10 +25,9 @@ from ..questions.shape import AGREED, DECLINES, rest_of, turning_point
 from ..reading.scores import Judged
 from ..reading.signal import EDGE
 from ..run import HEADLINE, Run
-from .case import DRIFT, PRICE, SPAN, Case, case_of
+from .case import DRIFT, PRICE, SPAN, Case, case_of, risk_of, upside_of
 from .evidence import advise
 from .keep import best_checkpoint, ranked
-from .prospect import risk_of, upside_of
 
 STOP = 0.09  # probability that going on pays: below it, stop at once
 GO_ON = 0.2  # probability that going on pays: from here on, continue; between the two time has to tell

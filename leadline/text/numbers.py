@@ -10,7 +10,7 @@ import numpy as np
 
 from ..records import dataclass, replace
 from ..run import Run, Series, Values
-from .parting import NEARLY_ALL
+from .written import NEARLY_ALL
 
 ENDS = 5, 0.02  # points at least, and share of them, that tell an end: fewer show no habit
 LATELY = 10, 0.2  # points at least, and share of them, that surprise lately

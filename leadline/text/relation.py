@@ -24,9 +24,8 @@ from ..facts.finding import BEGUN, Move, Way
 from ..records import dataclass
 from ..run import Flags, Rollout, Values
 from . import measures
-from .parting import NEARLY_ALL
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
-from .written import BATCHES, Written, since
+from .written import BATCHES, NEARLY_ALL, Written, since
 
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid

@@ -22,7 +22,7 @@ from leadline.plan import plan_of
 from leadline.reading import View
 from leadline.reading.scores import judged_in
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
-from leadline.sections.reward import read as read_reward
+from leadline.sections import reward_of as read_reward
 from leadline.words.verdict import judgement_lines
 
 AFTER_HALF = 2 * COUNT  # planned steps of a run that has come half of its way

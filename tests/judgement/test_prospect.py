@@ -10,8 +10,7 @@ from found import FACTS
 from relations import COUNT, U, logged, ramp, rise
 
 from leadline.facts import Finding
-from leadline.judgement.case import Case, case_of
-from leadline.judgement.prospect import gains, risk_of, upside_of
+from leadline.judgement.case import Case, case_of, gains, risk_of, upside_of
 from leadline.plan import plan_of
 from leadline.reading import View
 from leadline.reading.scores import judged_in

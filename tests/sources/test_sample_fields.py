@@ -12,7 +12,7 @@ import pytest
 from leadline.sources import rollouts
 from leadline.sources.rollouts.fields import samples_in
 from leadline.sources.walk import walk
-from leadline.text.parting import own_words
+from leadline.text.written import own_words
 
 CHAT = [{"role": "user", "content": "2+2="}, {"role": "assistant", "content": "4"}]
 

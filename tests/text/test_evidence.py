@@ -12,10 +12,9 @@ from leadline.reading import View
 from leadline.run import Rollout, Rollouts, Run, Series
 from leadline.text import measures
 from leadline.text.evidence import GamedEvidence, gather
-from leadline.text.parting import parted
 from leadline.text.relation import Begun, Relation, TextShift, Way
 from leadline.text.track import DRAWS, Level, Track
-from leadline.text.written import written
+from leadline.text.written import parted, written
 
 NAMES = ("anna", "boris", "clara", "david", "elena", "felix", "greta", "hugo", "irene", "jonas", "karin", "lukas")
 PLACES = ("athens", "berlin", "cairo", "delhi", "lima", "london", "oslo", "paris", "porto", "quito", "rome", "seoul")

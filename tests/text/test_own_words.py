@@ -8,8 +8,7 @@ import pytest
 
 from leadline.run import Rollout
 from leadline.text import measures
-from leadline.text.parting import own_words
-from leadline.text.written import Written, written
+from leadline.text.written import Written, own_words, written
 
 
 @dataclass(frozen=True)

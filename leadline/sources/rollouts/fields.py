@@ -43,7 +43,7 @@ POLICY = {"assistant", "gpt", "model", "agent", "policy"}  # roles of a chat tha
 OTHERS = {
     "tool", "function", "ipython", "observation", "environment", "env", "user", "human", "system", "developer",
 }  # fmt: skip
-OPEN, CLOSE = "<tool_response>", "</tool_response>"  # as text/parting.py knows them
+OPEN, CLOSE = "<tool_response>", "</tool_response>"  # as text/written.py knows them
 
 Record = Mapping[str, object]
 Path = tuple[str, ...]  # of keys, from the record inwards

@@ -1,0 +1,210 @@
+"""Topics as a whole, beside their findings: what reward, KL against reward, and the policy loss do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .curve.curve import Curve
+from .curve.track import LEAST
+from .facts.finding import SAID, TurningPoint
+from .facts.sections import (
+    Drift,
+    Explanation,
+    KlCourse,
+    KlReward,
+    LossNumbers,
+    PolicyLoss,
+    Regime,
+    RewardPeak,
+    RewardReading,
+    Trajectory,
+)
+from .findings import policy_loss_jump
+from .questions.direction import (
+    known_to,
+    p_about_zero,
+    p_going_down,
+    p_rests_at_zero,
+    p_rising,
+    regime_now,
+    regimes,
+    way_of,
+)
+from .questions.fall import p_fallen, top_interval, top_step
+from .questions.level import SPELL, silence
+from .questions.shape import AGREED, WORDS, Shape, turning_point
+from .reading.kl import LENGTH, MEAN, SUM, UNIDENTIFIED, distance, near_reference, readable
+from .reading.loss import centred, loss_series, without_evidence
+from .reading.scores import components, held_out
+from .reading.view import HEADLINE, View
+from .reading.whole import Trace
+from .run import Series
+
+AGREE = 2  # looks before this one that must agree, with fewer
+INSTEAD = ("entropy", LENGTH)
+BOTH = SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
+
+
+def reward_of(view: View) -> RewardReading:
+    """Return what the training reward does, and what the other rewards do beside it."""
+    reward, shape = view.of(HEADLINE), view.shape(HEADLINE)
+    others = (*held_out(view), *components(view))
+    if reward is None or shape is None:
+        series = view.run.get(HEADLINE)
+        state = Trajectory("missing") if series is None else Trajectory("not_numbers", points=series.points)
+        return RewardReading("undecided", dict.fromkeys(WORDS, 0.0), None, others=others, trajectory=state)
+    curve, series = reward.curve, reward.series
+    peak = _peak(shape, curve, series)
+    return RewardReading(
+        shape.word,
+        {word: round(p, 4) for word, p in shape.probabilities.items()},
+        peak,
+        others=others,
+        trajectory=_trajectory(reward, shape, peak, view.stretch.first),
+    )
+
+
+def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:
+    if shape.peak is None or shape.peak.probability <= 1 - AGREED:
+        return None
+    step = top_step(curve, logged)
+    interval = top_interval(curve, logged, shape.peak)
+    return RewardPeak(step, interval, round(shape.peak.probability, 4))
+
+
+def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: float | None) -> Trajectory:
+    curve, logged, silent = reward.curve, reward.series, silence(reward.series)
+    return Trajectory(
+        "constant" if curve.constant else "read" if curve.decidable else "too_few",
+        points=curve.points,
+        points_needed=LEAST,
+        start=reward.start,
+        now=reward.now,
+        peak=None if peak is None else reward.at(peak.step),
+        turn=_turn(curve, shape, logged),
+        noise=curve.noise,
+        changed_at=None if since is None else round(since),
+        last_number_step=int(logged.steps[-silent - 1]) if silent else None,
+    )
+
+
+def _turn(curve: Curve, shape: Shape, logged: Series) -> TurningPoint | None:
+    """Return where what its word says began, where that was not at its start."""
+    if shape.word in ("accelerating", "rising", "decelerating"):
+        return turning_point(curve, logged)
+    return turning_point(curve, logged, -1.0) if shape.word == "declining" else None
+
+
+def kl_reward_of(view: View) -> KlReward:
+    """Return how KL and reward move together, now and over the stretch that counts."""
+    kl = distance(view)
+    if kl is None:
+        instead = _without_kl(view)
+        return replace(instead, course=_unidentified(view) if instead.state == "not_logged" else None)
+    both = readable(view)
+    if both is None:
+        return KlReward(state="too_little", course=_course(kl))
+    reward = both[1]
+    word, p = regime_now(kl.curve, reward.curve)
+    stretches = regimes(kl.curve, reward.curve)
+    lost = p_fallen(reward.curve) > BOTH
+    frozen = near_reference(view)
+    # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
+    said = p > BOTH and stretches[-1].regime == word and not any(silence(part.series) for part in both)
+    said = said and _stood_before(both, stretches[-1])
+    begun = stretches[-1] if said and not frozen else None
+    if begun is not None and known_to(*begun.first_between, reward.curve) is None:
+        begun = None
+    return KlReward(
+        word if said else "undecided",
+        round(p, 4),
+        None if begun is None else begun.first_step,
+        None if begun is None else begun.first_between,
+        stretches,
+        state="read",
+        below_best=said and lost and word.endswith("/flat"),
+        course=_course(kl, moves=said and not word.startswith("stable")),
+        frozen=frozen,
+    )
+
+
+def _stood_before(both: tuple[Trace, Trace], last: Regime) -> bool:
+    """Tell whether a regime has lasted for many points, or stood one point ago, or two where that one was odd: one last
+    point is none."""
+    logged = [part.series for part in both]
+    if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in logged) >= SPELL:
+        return True
+    steps = logged[1].steps[logged[1].finite]
+    earlier = ([part.until(step) for part in both] for step in steps[-2 : -2 - AGREE : -1].tolist())
+    return any(
+        regime_now(kl.curve, reward.curve)[0] == last.regime
+        for kl, reward in earlier
+        if kl is not None and reward is not None
+    )
+
+
+def _course(kl: Trace, *, moves: bool = False) -> KlCourse:
+    """Return what KL itself did. `moves`: the regime says that it moves now, so it has not been still."""
+    start, now = kl.start, kl.now
+    way = way_of(kl.curve) if kl.curve.decidable else "too_few"
+    # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.
+    against = (way == "rose" and now <= start) or (way == "fell" and now >= start)
+    return KlCourse("moved" if against or (moves and way == "still") else way, start, now)
+
+
+def _unidentified(view: View) -> KlCourse | None:
+    """Return what a KL did of which the log does not say whose it is; it is never read against the reward."""
+    kl = view.of(UNIDENTIFIED)
+    return None if kl is None else replace(_course(kl), identified=False)
+
+
+def _without_kl(view: View) -> KlReward:
+    """Return what can be said of drift without KL."""
+    logged = any(series.finite.any() for name in (MEAN, SUM) if (series := view.run.get(name)) is not None)
+    names = (*INSTEAD, *view.names(lambda name: name.startswith("mismatch/"))[:1])
+    drift = tuple(found for name in names if (found := _drift(view, name)) is not None)
+    return KlReward("no_kl", state="always_zero" if logged else "not_logged", drift=drift)
+
+
+def _drift(view: View, name: str) -> Drift | None:
+    part = view.of(name)
+    if part is None or not part.curve.decidable:
+        return None
+    return Drift(name, way_of(part.curve), part.start, part.now)
+
+
+def policy_loss_of(view: View) -> PolicyLoss:
+    """Return what the logged policy loss is, and what it does."""
+    series = loss_series(view.run)
+    if series is None:
+        return PolicyLoss(because="missing")
+    loss = view.whole.of(series)  # read for itself, and with every jump in it: never against the reward
+    if loss is None:
+        return PolicyLoss(because="not_numbers", numbers=LossNumbers(points=series.points))
+    return without_evidence(view.run, series) or _pattern(view, loss)
+
+
+def _pattern(view: View, loss: Trace) -> PolicyLoss:
+    """Return the pattern of a loss that carries evidence."""
+    curve = loss.curve
+    numbers = LossNumbers(points=curve.points, start=loss.start, now=loss.now, noise=curve.noise)
+    if not curve.decidable:
+        return PolicyLoss(informative=True, because="too_few", numbers=numbers)
+    if policy_loss_jump.detect(view):
+        return PolicyLoss(True, "jumped", because="jumped", numbers=numbers)
+    return _direction(curve, numbers, is_centred=centred(view.run))
+
+
+def _direction(curve: Curve, numbers: LossNumbers, *, is_centred: bool) -> PolicyLoss:
+    down, up = p_going_down(curve), p_rising(curve)
+    moved = (numbers.now or 0.0) - (numbers.start or 0.0)
+    if max(p_about_zero(curve), p_rests_at_zero(curve)) > SAID:
+        because: Explanation = "about_zero" if is_centred else "around_zero"
+        return PolicyLoss(True, "oscillating", because=because, numbers=numbers)
+    if down > SAID and moved < 0:
+        return PolicyLoss(True, "declining", because="falling", numbers=numbers)
+    if up > SAID and moved > 0:
+        return PolicyLoss(True, "undecided", because="rising", numbers=numbers)
+    if 1 - down - up > SAID:
+        return PolicyLoss(True, "stable", because="at_rest", numbers=numbers)
+    return PolicyLoss(True, "undecided", because="open", numbers=numbers)

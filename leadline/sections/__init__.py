@@ -1,1 +1,0 @@
-"""Topics as a whole, beside their findings."""
