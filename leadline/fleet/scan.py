@@ -46,6 +46,29 @@ class Tally:
     left: int = 0  # units that are still to be read, by another scan or the next one
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Results: outcomes, and tasks whose reader was lost on the way."""
+
+    outcomes: tuple[UnitOutcome, ...] = ()
+    lost: tuple[Task, ...] = ()
+
+
+class Engine(Protocol):
+    """A place where units are read."""
+
+    @property
+    def room(self) -> int:
+        """Tasks to have under way."""
+
+    def submit(self, tasks: Sequence[Task]) -> None: ...
+
+    def collect(self, patience: float) -> Done:
+        """Return what is done; wait for something, for so many seconds at most."""
+
+    def close(self) -> None: ...
+
+
 def scan(
     roots: tuple[str, ...],
     shelf: Shelf,
@@ -164,26 +187,3 @@ def _renewing(shelf: Shelf, owner: str) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Results: outcomes, and tasks whose reader was lost on the way."""
-
-    outcomes: tuple[UnitOutcome, ...] = ()
-    lost: tuple[Task, ...] = ()
-
-
-class Engine(Protocol):
-    """A place where units are read."""
-
-    @property
-    def room(self) -> int:
-        """Tasks to have under way."""
-
-    def submit(self, tasks: Sequence[Task]) -> None: ...
-
-    def collect(self, patience: float) -> Done:
-        """Return what is done; wait for something, for so many seconds at most."""
-
-    def close(self) -> None: ...

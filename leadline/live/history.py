@@ -84,7 +84,7 @@ class Point:
     level: float | None  # of the judged series
     judged: str | None
     best_step: int | None
-    outcome: str | None = None  # None: a look that an older version made
+    outcome: str | None = None  # None: not known
 
 
 @dataclass(frozen=True, slots=True)

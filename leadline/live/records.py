@@ -66,7 +66,7 @@ class Look:
 
     @property
     def outcome(self) -> str | None:
-        """Return the outcome of the run; None for a check by an older version."""
+        """Return the outcome of the run; None if it is not known."""
         told = (json.loads(self.reading).get("judgement") or {}).get("outcome")
         return told if isinstance(told, str) else None
 
