@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadState
+from ..shelf.base import transaction
 from ..shelf.people import is_muted
 from . import alert as alerts
 from .alert import Alert
@@ -292,16 +293,8 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold a transaction."""
-        with self._guard:
-            self._base.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._base
-                self._base.execute("COMMIT")
-            except BaseException:
-                if self._base.in_transaction:  # a full disk ends it by itself
-                    self._base.execute("ROLLBACK")
-                raise
+        with self._guard, transaction(self._base) as base:
+            yield base
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with self._guard:

@@ -41,6 +41,19 @@ def shown(url: str) -> str:
     return f"{scheme}{mark}{who.partition(':')[0]}{at}{where}" if mark and at else url
 
 
+@contextmanager
+def transaction(base: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Run the block as a transaction of sqlite: all of it or nothing."""
+    base.execute("BEGIN IMMEDIATE")
+    try:
+        yield base
+        base.execute("COMMIT")
+    except BaseException:
+        if base.in_transaction:  # a full disk ends it by itself
+            base.execute("ROLLBACK")
+        raise
+
+
 class Base:
     """A database that several threads may use."""
 
@@ -123,15 +136,8 @@ class Sqlite(Base):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with self._guard:
-            self._base.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._base.execute("COMMIT")
-            except BaseException:
-                if self._base.in_transaction:  # a full disk ends it by itself
-                    self._base.execute("ROLLBACK")
-                raise
+        with self._guard, transaction(self._base):
+            yield
 
 
 class Postgres(Base):
