@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
-from typing import Literal
+from typing import Literal, get_args
 
 from ..review.choose import draw
 from ..run import Rollout
 from ..text.sampler import spread
 
 Score = Literal["low", "high", "each"]
-SCORES: tuple[Score, ...] = ("low", "high", "each")
+SCORES: tuple[Score, ...] = get_args(Score)
 SPREAD = 24  # steps that are searched, over all that were kept
 LEVELS = 8  # of the score that get an example
 

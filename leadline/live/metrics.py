@@ -24,7 +24,6 @@ from .watched import Watched
 PATIENCE = 10.0  # seconds for a client to send its request
 LOOPBACK = "127.0.0.1"
 TOKEN = "LEADLINE_METRICS_TOKEN"  # the environment variable that holds the secret
-VERDICTS = (*get_args(Verdict), *({"finished"} - set(get_args(Verdict))))
 HELP = {
     "leadline_info": "Version of the watch.",
     "leadline_runs": "Number of watched runs.",
@@ -67,7 +66,7 @@ def samples_of(runs: Sequence[Watched], store: Store, *, polled: float, hanging:
 def _of_run(one: Watched, now: float) -> Iterator[Sample]:
     run, last = {"run": one.identity}, one.last  # read once: another thread may reset it
     yield "leadline_last_row_age_seconds", run, _age(now - one.cursor.grown_at)
-    for verdict in VERDICTS:
+    for verdict in get_args(Verdict):
         given = "undecided" if last is None else last.verdict
         yield "leadline_verdict", {**run, "verdict": verdict}, given == verdict
     if last is None:

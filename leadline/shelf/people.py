@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from ..errors import LeadlineError
 from ..records import dataclass
@@ -12,7 +12,7 @@ from .home import default_store
 from .store import Shelf, meant, stored
 
 What = Literal["acknowledge", "mute", "unmute", "note", "hand_over"]
-WHATS: tuple[What, ...] = ("acknowledge", "mute", "unmute", "note", "hand_over")
+WHATS: tuple[What, ...] = get_args(What)
 LONGEST = 2000  # characters of a note
 
 

@@ -6,14 +6,14 @@ Whether a run needs attention depends on the time of asking: rows are not writte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from ..records import dataclass
 from .row import FINISHED, NEEDS, Row
 from .store import FIELDS, Shelf, as_row, meant, stored
 
 Group = Literal["person", "training", "finished", "silent", "unreadable", "gone"]
-GROUPS: tuple[Group, ...] = ("person", "training", "finished", "silent", "unreadable", "gone")
+GROUPS: tuple[Group, ...] = get_args(Group)
 FRESH = 3 * 86400.0  # seconds after its last row during which a run can need a person now
 SORTS = {  # what may be sorted by; nothing else ever reaches the SQL
     "urgency": "urgency",

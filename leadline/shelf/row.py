@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from ..records import dataclass, fields
 
 State = Literal["read", "unreadable"]
 FINISHED = ("plan", "trainer", "scheduler", "schedule")  # why a run is through: nothing more is spent on it
 Need = Literal["hacked", "falling", "changed", "broken", "silent", "wasting", "finished_rising", "seeds", "unclear"]
-NEEDS: tuple[Need, ...] = (  # the most urgent first
-    "hacked",
-    "falling",
-    "changed",
-    "broken",
-    "silent",
-    "wasting",
-    "finished_rising",
-    "seeds",
-    "unclear",
-)
+NEEDS: tuple[Need, ...] = get_args(Need)  # the most urgent first
 
 
 @dataclass(frozen=True, slots=True)
