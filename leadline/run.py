@@ -19,7 +19,7 @@ Steps: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 Kind = TypeVar("Kind", np.int64, np.float64)
-Some = TypeVar("Some", bound="Columns")
+Some = TypeVar("Some", bound="TimedColumns")
 
 HEADLINE = "reward/mean"  # the training reward, which the other series are read against
 LARGEST = 1e303  # beyond this a few hundred values cannot be added up, and no metric lies there: as good as infinite
@@ -240,7 +240,7 @@ class Config:
     raw: Mapping[str, object] = field(default_factory=dict, repr=False)
 
 
-class Columns:
+class TimedColumns:
     """Columns of equal length by a clock: frozen, in order of time, NaN for those that were not sampled."""
 
     __slots__ = ()
@@ -290,7 +290,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GpuSamples(Columns):
+class GpuSamples(TimedColumns):
     """GPU use as columns by wall time: a day at 5 Hz on 8 GPUs is 3.5 million samples."""
 
     walls: Values = field(default_factory=no_values)  # seconds since the epoch, never falling
@@ -303,7 +303,7 @@ class GpuSamples(Columns):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Phases(Columns):
+class Phases(TimedColumns):
     """Phases of the trainer as columns by the end of each phase."""
 
     CLOCK: ClassVar[str] = "ends"
@@ -325,7 +325,7 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProcessSamples(Columns):
+class ProcessSamples(TimedColumns):
     """Use by processes as columns by wall time."""
 
     TABLE: ClassVar[tuple[str, str] | None] = ("processes", "table")

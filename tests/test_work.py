@@ -45,7 +45,7 @@ count["modules imported"] = sum(name.partition(".")[0] == "leadline" for name in
 print(json.dumps(count), file=sys.stderr)
 """
 
-MODULES = 164
+MODULES = 157
 BUDGETS = {
     "healthy": {
         "files of the run opened": 24,
