@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from ..records import dataclass
 from ..run import Run, Series
 from ..words.compare import CLOCKS, moment, span
 from .contrast import CELLS
-from .gather import Gathered, Member
+
+if TYPE_CHECKING:
+    from .gather import Gathered, Member
 
 CUT_SHORT = 1.5  # times as far as all runs together get without the shortest: worth a word
 SHARED = 5  # points: two runs of one model may well begin at the same number, but not go on with it
