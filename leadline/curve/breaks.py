@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..digits import first_highest
 from ..records import dataclass
 from .noise import CORRELATIONS, LEAST_INFORMATION, fold, log_gain, prior_over_correlations, white_products, whiten
-from .track import LEAST, ODD, Break, Cells, running_median, scale_of
+from .track import LEAST, ODD, Break, Cells, running_median, scale_of, tame
 
 Floats = NDArray[np.float64]
 
@@ -116,13 +116,42 @@ class _Likely:
         return np.arange(max(low + 1, self.centre - self.radius), min(high - 1, self.centre + self.radius) + 1)
 
 
-def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
-    """Confirmed breaks of a series (`values`: the cells with spikes tamed), in order of step, and the likeliest break
-    that could not be confirmed, where it is likelier than not."""
-    if len(values) < 2 * LEAST_SIDE or np.ptp(values) <= ROUNDING * np.abs(values).max():
+class Shifts:
+    """The cells of a series with spikes tamed, and how far they shift from place to place."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells, self.values = cells, tame(cells.values)
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether there is enough of it to look at, and more than rounding."""
+        values = self.values
+        return bool(len(values) >= 2 * LEAST_SIDE and np.ptp(values) > ROUNDING * np.abs(values).max())
+
+    @cached_property
+    def least_size(self) -> float:
+        """Of a shift that an eye can date."""
+        return VISIBLE * scale_of(self.values - running_median(self.values))
+
+    @cached_property
+    def shift(self) -> Floats:
+        """Distance between the means of the cells just after and just before each place."""
+        values = self.values
+        total = np.concatenate([[0.0], np.cumsum(values)])
+        place = np.arange(len(values))
+        low, high = np.maximum(place - SHIFT_CELLS, 0), np.minimum(place + SHIFT_CELLS, len(values))
+        after = (total[high] - total[place]) / (high - place)
+        before = (total[place] - total[low]) / np.maximum(place - low, 1)
+        distance: Floats = np.where(place > 0, np.abs(after - before), 0.0)
+        return distance
+
+
+def find_breaks(shifts: Shifts, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
+    """Confirmed breaks of a series, in order of step, and the likeliest break that could not be confirmed, where it is
+    likelier than not."""
+    if not shifts.moves:
         return (), None
-    least_size = VISIBLE * scale_of(values - running_median(values))
-    shift = _shift(values)
+    cells, values, least_size, shift = shifts.cells, shifts.values, shifts.least_size, shifts.shift
     places = suspects(values)
     furthest = max(2 * LEAST_SIDE, int(DELAY * len(values)))
     looks = [
@@ -170,13 +199,13 @@ def _kept(cells: Cells, values: Floats, found: Sequence[_Likely], least_size: fl
     return kept
 
 
-def find_break_at(cells: Cells, values: Floats, step: float, reach: float) -> Break | None:
+def find_break_at(shifts: Shifts, step: float, reach: float) -> Break | None:
     """Find the break of a series within `reach` of a step at which something else is known to have happened."""
-    if len(values) < 2 * LEAST_SIDE or np.ptp(values) <= ROUNDING * np.abs(values).max():
+    if not shifts.moves:
         return None
-    least_size = VISIBLE * scale_of(values - running_median(values))
+    cells, values, least_size = shifts.cells, shifts.values, shifts.least_size
     near = np.flatnonzero(np.abs(cells.first_steps - step) <= max(reach, 1.0))
-    if not len(near) or not _shift(values)[near].max() > QUICK * least_size:
+    if not len(near) or not shifts.shift[near].max() > QUICK * least_size:
         return None
     place = int(np.searchsorted(cells.steps, step))
     likely = _confirm(cells, values, place, EVENT_PRIOR, len(near) // 2 + 1, (0, len(values)))
@@ -184,17 +213,6 @@ def find_break_at(cells: Cells, values: Floats, step: float, reach: float) -> Br
         return None
     found = _localise(cells, values, likely)
     return found if abs(found.size) > least_size and abs(found.step - step) <= max(reach, 1.0) else None
-
-
-def _shift(values: Floats) -> Floats:
-    """Distance between the means of the cells just after and just before each place."""
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    place = np.arange(len(values))
-    low, high = np.maximum(place - SHIFT_CELLS, 0), np.minimum(place + SHIFT_CELLS, len(values))
-    after = (total[high] - total[place]) / (high - place)
-    before = (total[place] - total[low]) / np.maximum(place - low, 1)
-    distance: Floats = np.where(place > 0, np.abs(after - before), 0.0)
-    return distance
 
 
 def _between(place: int, size: float, others: Sequence[tuple[int, float]], count: int) -> tuple[int, int]:

@@ -10,20 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..draws import Stream
+from ..kept import ANSWERS, kept
 from ..records import dataclass, replace
 from ..run import LARGEST, Series
-from .breaks import find_break_at, find_breaks
+from .breaks import Shifts, find_break_at, find_breaks
 from .curve import Curve, Line, Segment, levels_between
 from .noise import memory_of
 from .posterior import PATHS, draw_paths
 from .shapes import GRID, STEPS_PER_RUN
-from .track import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of, tame
+from .track import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of
 
 Floats = NDArray[np.float64]
 
+CURVES = 24  # kept, of a megabyte or two each: those of a run, of now and of a while ago
+SHIFTS = 32  # kept, of .1 MB at most: a date is asked of one series after the other, the next date of all of them again
 ORDINARY = (1e-140, 1e140)  # sizes whose squares, and sums of them, are still numbers
 
 
+@kept(CURVES)
 def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int | None = None) -> Curve:
     """Fit the curve of a series.
 
@@ -53,16 +57,17 @@ def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int |
     )
 
 
+@kept(ANSWERS)
 def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
     """Return the breaks that the curve of a series would have, without the paths, which are half of the work."""
     return _in_unit(_track(series, breaks))
 
 
+@kept(ANSWERS)
 def break_at(series: Series, step: float, reach: float) -> Break | None:
     """Return the break of a series within `reach` of a step at which something is known to have happened."""
-    values, unit = _scaled(series.values)
-    cells = cells_of(series.steps, values)
-    found = find_break_at(cells, tame(cells.values), step, reach)
+    shifts, unit = _shifts(series)
+    found = find_break_at(shifts, step, reach)
     return None if found is None else replace(found, size=found.size * unit)
 
 
@@ -86,11 +91,17 @@ class _Track:
     pieces: tuple[_Piece, ...]
 
 
-def _track(series: Series, events: Sequence[int]) -> _Track:
+@kept(SHIFTS)
+def _shifts(series: Series) -> tuple[Shifts, float]:
+    """Return the points of a series, and the power of two their values were divided by."""
     values, unit = _scaled(series.values)
-    cells = cells_of(series.steps, values)
-    tamed = tame(cells.values)
-    found, suspected = find_breaks(cells, tamed, events)
+    return Shifts(cells_of(series.steps, values)), unit
+
+
+def _track(series: Series, events: Sequence[int]) -> _Track:
+    shifts, unit = _shifts(series)
+    cells, tamed = shifts.cells, shifts.values
+    found, suspected = find_breaks(shifts, events)
     starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
     name, pieces = zlib.crc32(series.name.encode()), []
     for order, (start, stop) in enumerate(pairwise([0, *starts, len(tamed)])):

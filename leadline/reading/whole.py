@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 from ..curve.curve import Curve
@@ -57,7 +56,7 @@ class Whole:
 
     def breaks(self, series: Series) -> tuple[Break, ...]:
         """Return the breaks of its curve, for findings that ask for nothing else: without the paths, if not known."""
-        known: Curve | None = self._made.get(_fingerprint(series))
+        known: Curve | None = self._made.get(series.fingerprint)
         return known.breaks if known is not None else breaks_in(series, breaks=self._events(series))
 
     @property
@@ -66,7 +65,7 @@ class Whole:
         return self.once("batches", lambda: look(self.run.rollouts))
 
     def _fit(self, series: Series) -> Curve:
-        return self.once(_fingerprint(series), lambda: self._fitted(series))
+        return self.once(series.fingerprint, lambda: self._fitted(series))
 
     def _fitted(self, series: Series) -> Curve:
         end = None if self.plan is None else self.plan.end
@@ -113,11 +112,3 @@ class Trace:
     def until(self, step: float) -> Trace | None:
         """Return the same as it stood at a step; None if nothing was logged by then."""
         return self._whole.of(self.series.until(math.floor(step)))
-
-
-def _fingerprint(series: Series) -> bytes:
-    """Make the same for series of the same name and numbers, which have the same curve."""
-    digest = blake2b(series.name.encode("utf-8", "replace"))
-    for numbers in (series.steps, series.values):
-        digest.update(numbers.tobytes())
-    return digest.digest()

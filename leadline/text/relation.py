@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..facts.finding import BEGUN, Move, Way
+from ..kept import kept
 from ..records import dataclass
 from ..run import Flags, Rollout, Values
 from . import measures
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
-from .written import BATCHES, Written, since
+from .written import BATCHES, TEXTS, Written, since
 
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid
@@ -94,6 +95,7 @@ class Relation:
         return np.asarray(self.drawn[way] > bar) if way in self.drawn else np.zeros(DRAWS, dtype=bool)
 
 
+@kept(TEXTS)
 def relation(written: Written) -> Relation | None:
     """Relate the samples to the run's own first ones; None with fewer than two batches."""
     sides = _sides(written)

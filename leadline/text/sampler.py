@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import TypeVar
 
 from ..digits import exact_sum
@@ -32,6 +34,13 @@ class Batch:
     mean: float  # reward of the whole step; NaN without any
     lowest: float
     highest: float
+
+    @property
+    def fingerprint(self) -> bytes:
+        """The same for batches of the same samples."""
+        told = [[(one.prompt, one.output, one.score, one.group) for one in some] for some in (self.alone, *self.groups)]
+        whole = (self.step, told, self.scored, self.mixed, self.tied, self.mean, self.lowest, self.highest)
+        return blake2b(pickle.dumps(whole)).digest()
 
     @property
     def samples(self) -> tuple[Rollout, ...]:
