@@ -15,7 +15,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from ..digits import first_highest
+from ..digits import first_highest, median
 from ..records import dataclass
 from .noise import CORRELATIONS, LEAST_INFORMATION, fold, log_gain, prior_over_correlations, white_products, whiten
 from .track import LEAST, ODD, Break, Cells, running_median, scale_of, tame
@@ -263,12 +263,11 @@ def _localise(cells: Cells, values: Floats, likely: _Likely) -> Break:
     first, middle, last = (int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
     after = values[middle : max(min(middle + SHIFT_CELLS, within[1]), middle + 1)]
     before = values[min(max(middle - SHIFT_CELLS, within[0]), middle - 1) : middle]
-    size = np.median(after) - np.median(before)
     return Break(
         step=float(cells.first_steps[middle]),
         interval=(float(cells.first_steps[max(first - 1, 0)]), float(cells.steps[last])),
         probability=likely.probability,
-        size=float(size),
+        size=median(after) - median(before),
     )
 
 
@@ -286,16 +285,16 @@ def _fits(
 ) -> tuple[_Stories, Floats, Floats]:
     """What the first stories (all, and shocks last) explain of a window at each candidate: (noise, story, candidate);
     and the log evidence of level and slope alone: (noise,)."""
-    stories = _stories(len(window))
+    stories, at = _stories(len(window)), slice(candidates[0], candidates[-1] + 1)  # neighbors: no copy is made of them
     white = whiten((window - window.mean()) / window.std())
     known = np.einsum("nkb,nb->nk", stories.level_and_slope, white)
     target = white - np.einsum("nk,nkb->nb", known, stories.level_and_slope)
     square = np.einsum("nb,nb->n", target, target)
-    told = np.moveaxis(stories.rows[:first, candidates] @ fold(target).T, -1, 0)
-    told[:, 1] -= stories.bend_in_jump[:, candidates] * told[:, 0]
+    told = np.moveaxis(stories.rows[:first, at] @ fold(target).T, -1, 0)
+    told[:, 1] -= stories.bend_in_jump[:, at] * told[:, 0]
     if first is None:
-        told = np.concatenate([told, target[:, None, candidates]], axis=1)
-    fit = (told * stories.scale[:, :first, candidates]) ** 2 / square[:, None, None]
+        told = np.concatenate([told, target[:, None, at]], axis=1)
+    fit = (told * stories.scale[:, :first, at]) ** 2 / square[:, None, None]
     base = np.log(prior_over_correlations(points_per_bin)) - 0.5 * stories.freedom * np.log(square) + stories.log_scale
     return stories, fit, base
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..digits import exact_sum
+from ..digits import exact_sum, median
 from ..records import dataclass
 from ..run import LARGEST
 
@@ -164,9 +164,9 @@ def scale_of(residuals: Floats) -> float:
     size = np.abs(residuals)
     if len(size) == 0:
         return 0.0
-    scale = float(np.median(size))
+    scale = median(size)
     if scale == 0.0 and (size > 0).any():
-        scale = float(np.median(size[size > 0]))
+        scale = median(size[size > 0])
     return SD_OF_MAD * scale
 
 
@@ -213,7 +213,7 @@ def bin_cells(steps: Floats, values: Floats, points_per_cell: int) -> Bins:
     first = len(values) - count * per_bin
     means = values[first:].reshape(count, per_bin).mean(axis=1)
     times, edges = _clock_of(steps[first:], count, per_bin)
-    centre = float(np.median(means)) if count else 0.0
+    centre = median(means) if count else 0.0
     scale = float(means.std()) if count else 0.0
     if scale <= ROUNDING * abs(centre):
         scale = 0.0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..curve.curve import PACE, TENTHS, Curve
 from ..curve.shapes import STEPS_PER_RUN
+from ..digits import median
 from ..facts.finding import SAID
 from ..facts.sections import Regime
 from ..records import dataclass
@@ -54,7 +55,7 @@ def _keeps_on(curve: Curve) -> Flags:
     slowed to half their pace within it, as a saturating rise has. Paths draw what comes after a fast rise as level, so
     what the points rise beyond them is added. Where most keep on, the curve does; where fewer do, it may be at rest."""
     late = curve.late
-    if late is None or late.change <= max(TINY * float(np.median(curve.span)), SURE * late.error):
+    if late is None or late.change <= max(TINY * median(curve.span), SURE * late.error):
         return np.zeros(len(curve.paths), dtype=bool)
     beyond = late.beyond if late.beyond > SURE * late.error else 0.0
     paths, quarter = curve.last.seen, (curve.last.seen.shape[1] - 1) // 4
@@ -169,7 +170,7 @@ def since_of(curve: Curve) -> int | None:
     gone = curve.seen[way * change > 0]
     if not len(gone):
         return None
-    least = np.minimum(float(np.median(curve.last.noise)), 0.5 * np.abs(gone[:, -1] - gone[:, 0]))
+    least = np.minimum(median(curve.last.noise), 0.5 * np.abs(gone[:, -1] - gone[:, 0]))
     near = way * (gone - gone[:, :1]) <= least[:, None]
     last_near = curve.now - np.argmax(near[:, ::-1], axis=1)
     dates = curve.grid[np.minimum(last_near + 1, curve.now)]
