@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
-ANSWERS = 512  # kept of what is a few numbers
+FEW, SOME, MANY = 4, 24, 512  # answers kept: of all texts of a look, of a megabyte or two, of a few numbers
 
 _KEPT: list[OrderedDict[object, Any]] = []
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby
 
 import numpy as np
@@ -121,29 +121,14 @@ class Shifts:
 
     def __init__(self, cells: Cells) -> None:
         self.cells, self.values = cells, tame(cells.values)
-
-    @cached_property
-    def moves(self) -> bool:
-        """Whether there is enough of it to look at, and more than rounding."""
-        values = self.values
-        return bool(len(values) >= 2 * LEAST_SIDE and np.ptp(values) > ROUNDING * np.abs(values).max())
-
-    @cached_property
-    def least_size(self) -> float:
-        """Of a shift that an eye can date."""
-        return VISIBLE * scale_of(self.values - running_median(self.values))
-
-    @cached_property
-    def shift(self) -> Floats:
-        """Distance between the means of the cells just after and just before each place."""
-        values = self.values
-        total = np.concatenate([[0.0], np.cumsum(values)])
-        place = np.arange(len(values))
-        low, high = np.maximum(place - SHIFT_CELLS, 0), np.minimum(place + SHIFT_CELLS, len(values))
+        count, total = len(self.values), np.concatenate([[0.0], np.cumsum(self.values)])
+        self.moves = count >= 2 * LEAST_SIDE and np.ptp(self.values) > ROUNDING * np.abs(self.values).max()
+        self.least_size = VISIBLE * scale_of(self.values - running_median(self.values))  # an eye can date it
+        place = np.arange(count)
+        low, high = np.maximum(place - SHIFT_CELLS, 0), np.minimum(place + SHIFT_CELLS, count)
         after = (total[high] - total[place]) / (high - place)
         before = (total[place] - total[low]) / np.maximum(place - low, 1)
-        distance: Floats = np.where(place > 0, np.abs(after - before), 0.0)
-        return distance
+        self.between = np.where(place > 0, np.abs(after - before), 0.0)  # the means of the cells just after and before
 
 
 def find_breaks(shifts: Shifts, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
@@ -151,7 +136,7 @@ def find_breaks(shifts: Shifts, events: Sequence[float] = ()) -> tuple[tuple[Bre
     likelier than not."""
     if not shifts.moves:
         return (), None
-    cells, values, least_size, shift = shifts.cells, shifts.values, shifts.least_size, shifts.shift
+    cells, values, least_size, shift = shifts.cells, shifts.values, shifts.least_size, shifts.between
     places = suspects(values)
     furthest = max(2 * LEAST_SIDE, int(DELAY * len(values)))
     looks = [
@@ -205,7 +190,7 @@ def find_break_at(shifts: Shifts, step: float, reach: float) -> Break | None:
         return None
     cells, values, least_size = shifts.cells, shifts.values, shifts.least_size
     near = np.flatnonzero(np.abs(cells.first_steps - step) <= max(reach, 1.0))
-    if not len(near) or not shifts.shift[near].max() > QUICK * least_size:
+    if not len(near) or not shifts.between[near].max() > QUICK * least_size:
         return None
     place = int(np.searchsorted(cells.steps, step))
     likely = _confirm(cells, values, place, EVENT_PRIOR, len(near) // 2 + 1, (0, len(values)))

@@ -44,10 +44,11 @@ def _power(u: Floats) -> Floats:
 
 def _ramp(u: Floats) -> Floats:
     """Straight up from `start`, flat from `end` on."""
-    start, end = np.broadcast_arrays(*_mesh(np.linspace(0, 0.9, 13), np.linspace(0.04, 1.5, 28)))
-    later = end - start > 0.03
-    start, end = start[later][:, None], end[later][:, None]
-    return np.clip((u - start) / (end - start), 0, 1)
+    start, end = _mesh(np.linspace(0, 0.9, 13), np.linspace(0.04, 1.5, 28))
+    later = (end - start > 0.03)[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ramps: Floats = np.clip((u - start) / (end - start), 0, 1)[later]
+    return ramps
 
 
 def _bend(u: Floats) -> Floats:

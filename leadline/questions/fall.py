@@ -13,13 +13,12 @@ from ..curve.curve import TIE, Curve
 from ..curve.track import BINS, cells_of
 from ..digits import median
 from ..facts.finding import BEGUN
-from ..kept import kept
+from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Series, Steps, Values
 from .direction import FELL, Peak, moving_up, peak_of
 from .level import last_before, level_from, level_now, levels, start_of, unlogged, within
 
-RANKINGS = 8  # kept, of .5 MB each
 NAMED = 3  # steps that may be as good: a longer list is no help
 LOCAL_WIDTH = 0.1  # of the run, over which a local fit looks
 
@@ -252,7 +251,7 @@ def top_interval(curve: Curve, logged: Series, peak: Peak) -> tuple[int, int]:
     return min(steps), max(steps)
 
 
-@kept(RANKINGS)
+@kept(FEW)
 def _by_score(curve: Curve, logged: Series) -> Ranking:
     return rank(curve, logged, logged_steps(curve, logged), scale=median(curve.span))
 

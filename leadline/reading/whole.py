@@ -47,7 +47,7 @@ class Whole:
         series = self.run.get(wanted) if isinstance(wanted, str) else wanted
         if series is None or not series.finite.any():
             return None
-        return self.once(("whole", wanted), lambda: Trace(series, self._fit(series), self))
+        return self.once(("whole", wanted), lambda: self._traced(series))
 
     @property
     def prompt_changes(self) -> tuple[ChangeOfPrompts, ...]:
@@ -55,24 +55,20 @@ class Whole:
         return self.once("prompts", lambda: changes_in(self.batches))
 
     def breaks(self, series: Series) -> tuple[Break, ...]:
-        """Return the breaks of its curve, for findings that ask for nothing else: without the paths, if not known."""
-        known: Curve | None = self._made.get(series.fingerprint)
-        return known.breaks if known is not None else breaks_in(series, breaks=self._events(series))
+        """Return the breaks of its curve, for findings that ask for nothing else."""
+        return breaks_in(series, breaks=self._events(series))
 
     @property
     def batches(self) -> tuple[Batch, ...]:
         """The samples looked at, by step."""
         return self.once("batches", lambda: look(self.run.rollouts))
 
-    def _fit(self, series: Series) -> Curve:
-        return self.once(series.fingerprint, lambda: self._fitted(series))
-
-    def _fitted(self, series: Series) -> Curve:
+    def _traced(self, series: Series) -> Trace:
         end = None if self.plan is None else self.plan.end
         curve = fit_curve(series, breaks=self._events(series), horizon_step=end)
-        fitted = 1 + sum(isinstance(key, bytes) for key in self._made)
+        fitted = 1 + sum(isinstance(made, Trace) for made in self._made.values())
         tell("fitting curves", fitted, max(len(self.run.series), fitted))
-        return curve
+        return Trace(series, curve, self)
 
     def _events(self, series: Series) -> list[int]:
         """Return steps at which a series may break. A held-out score of few points breaks where the training reward

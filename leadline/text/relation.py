@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..facts.finding import BEGUN, Move, Way
-from ..kept import kept
+from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Rollout, Values
 from . import measures
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
-from .written import BATCHES, TEXTS, Written, since
+from .written import BATCHES, Written, since
 
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid
@@ -95,7 +95,7 @@ class Relation:
         return np.asarray(self.drawn[way] > bar) if way in self.drawn else np.zeros(DRAWS, dtype=bool)
 
 
-@kept(TEXTS)
+@kept(FEW)
 def relation(written: Written) -> Relation | None:
     """Relate the samples to the run's own first ones; None with fewer than two batches."""
     sides = _sides(written)
@@ -161,10 +161,10 @@ def _sides(written: Written) -> list[_Side]:
         "empty": (measures.empty(written), None),
     }
     if written.asks.any():
-        taken_up = measures.shared(written) - measures.shared_with_others(written)
-        copied = measures.copied(written)
+        (offered, by_chance), (copied, from_others) = measures.shared(written), measures.copied(written)
+        taken_up = offered - by_chance
         values["detached"] = (taken_up, taken_up * size)
-        values["copied"] = (copied - measures.copied_from_others(written), (1 - copied) * size)
+        values["copied"] = (copied - from_others, (1 - copied) * size)
     sides = []
     for way, (share, amount) in values.items():
         seen = track(written, share)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kept import kept
+from ..kept import FEW, kept
 from ..records import dataclass, replace
 from ..run import Flags, Rollout, Steps, Values
 from .parting import own_words, parted
@@ -22,7 +22,6 @@ PER_WORD = 6  # characters: a word and its space
 LONGEST = 24  # characters: a longer "word" is cut here
 WORDY = 3.5  # words: a run whose mean answer and prompt together have fewer is read by characters
 BATCHES = 3  # two may coincide, a third makes a level
-TEXTS = 3  # kept, of a look each: all that is compared, and what is left of it since prompts changed
 TELLING = 12  # samples a batch: with fewer, neighbouring steps are read together
 
 
@@ -71,7 +70,7 @@ class Written:
         return np.divide(total, count, out=means, where=count > 0)
 
 
-@kept(TEXTS)
+@kept(FEW)
 def written(steps: Sequence[Batch]) -> Written | None:
     """Return the samples of these steps; None where no text was kept."""
     together = joined([step for step in steps if step.alone])
@@ -108,7 +107,7 @@ def written(steps: Sequence[Batch]) -> Written | None:
     )
 
 
-@kept(TEXTS)
+@kept(FEW)
 def since(text: Written, batch: int) -> Written:
     """Return the batches from one place on."""
     kept = text.batch >= batch
