@@ -12,7 +12,7 @@ from ..pipeline import read_run
 from ..questions.level import course_of
 from ..reading.scores import held_out_names
 from ..reading.view import HEADLINE, View
-from ..records import dataclass
+from ..records import asdict, dataclass
 from ..run import Run, Values
 from ..sources import read_samples
 from ..text.sampler import steps_to_read
@@ -42,15 +42,7 @@ class ReplayedLook:
         return self.verdict in ("stop", "roll_back")
 
     def as_data(self) -> dict[str, object]:
-        return {
-            "run": self.run,
-            "step": self.step,
-            "last_step": self.last_step,
-            "verdict": self.verdict,
-            "best_step": self.best_step,
-            "p_continue_pays": written(self.p_continue_pays),
-            "seconds": round(self.seconds, 4),
-        }
+        return {**asdict(self), "p_continue_pays": written(self.p_continue_pays), "seconds": round(self.seconds, 4)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -65,8 +65,9 @@ def _surprises(values: Floats) -> Floats:
         left = before * np.maximum(var_y - slope * covariance, 1e-12 * var_y) / freedom
         leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
         t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
-        # a normal deviate as unlikely as that t
-        z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+        z = (
+            np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+        )  # `normal_of_t`
         moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
         first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does
     z = np.where(moves, z, np.where(first, np.sign(y) * EXACT, 0.0))

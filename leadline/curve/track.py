@@ -52,15 +52,8 @@ class Cells:
             last, points = self.last_step, self.points - before
         else:
             last, points = 2 * self.steps[stop - 1] - self.first_steps[stop - 1], (stop - start) * self.width
-        return Cells(
-            self.first_steps[inside],
-            self.steps[inside],
-            self.values[inside],
-            self.spread[inside],
-            self.width,
-            float(last),
-            points,
-        )
+        first, steps, values = self.first_steps[inside], self.steps[inside], self.values[inside]
+        return Cells(first, steps, values, self.spread[inside], self.width, float(last), points)
 
 
 def cells_of(steps: NDArray[np.int64] | Floats, values: Floats) -> Cells:

@@ -96,7 +96,6 @@ class Moves:
     @staticmethod
     @lru_cache(maxsize=2)  # some 3 MB each: what is dated in one window mostly shares its clock
     def on(clock_bytes: bytes) -> Moves:
-        """Return the moves of points at these steps."""
         steps = np.frombuffer(clock_bytes)
         clock = (steps - steps[0]) / (steps[-1] - steps[0])
         spacing = float(np.median(np.diff(clock)))

@@ -60,19 +60,11 @@ def _own_and_others(written: Written, hits: Callable[[Ids], Values | Flags]) -> 
     shares = []
     for source in (every, *(start + (every - start + by) % size for by in range(1, OTHERS + 1))):
         found = np.bincount(answers.owner, weights=hits(source), minlength=len(written))
-        share: Values = np.full(len(written), np.nan)
-        known = (answers.count > 0) & (written.prompts.count[source] > 0)
-        shares.append(np.divide(found, answers.count, out=share, where=known))
-    return shares[0], _mean_of(shares[1:])
-
-
-def _mean_of(columns: list[Values]) -> Values:
-    """Return the mean by sample, NaN left out; NaN where there is nothing else."""
-    stacked = np.stack(columns)
-    known = np.isfinite(stacked)
-    mean: Values = np.full(stacked.shape[1], np.nan)
-    np.divide(np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0), out=mean, where=known.any(axis=0))
-    return mean
+        told = (answers.count > 0) & (written.prompts.count[source] > 0)
+        shares.append(np.divide(found, answers.count, out=np.full(len(written), np.nan), where=told))
+    known = np.isfinite(shares[1:])
+    total, count = np.where(known, shares[1:], 0.0).sum(axis=0), known.sum(axis=0)
+    return shares[0], np.divide(total, count, out=np.full(len(written), np.nan), where=count > 0)
 
 
 def recurring(written: Written) -> Values:

@@ -240,10 +240,10 @@ def pair(written: Written, worse: Values, begun: int) -> tuple[Rollout, Rollout]
     paid = _paid(written, written.batch >= written.batches - third)
     worse = np.where(np.isfinite(worse), worse, 0.0)
     late = paid[np.argsort(-worse[paid], kind="stable")][: max(round(WORST * len(paid)), 1)]
-    held = [frozenset(_tokens(written, place)) for place in early.tolist()]
+    held = [_tokens(written, place) for place in early.tolist()]
     best = (-1.0, 0.0, int(early[0]), int(late[0]))
     for new in late.tolist():
-        asked = frozenset(_tokens(written, new))
+        asked = _tokens(written, new)
         for old, tokens in zip(early.tolist(), held, strict=True):
             best = max(best, (_alike(asked, tokens), -float(worse[old]), old, new))
         if best[0] == 1:
@@ -257,10 +257,8 @@ def _paid(written: Written, among: Flags) -> NDArray[np.int64]:
     return places[scores >= np.nanmedian(scores)] if np.isfinite(scores).any() else places
 
 
-def _tokens(written: Written, place: int) -> list[int]:
-    own: Flags = written.prompts.owner == place
-    found: list[int] = written.prompts.ids[own].tolist()
-    return found
+def _tokens(written: Written, place: int) -> frozenset[int]:
+    return frozenset(written.prompts.ids[written.prompts.owner == place].tolist())
 
 
 def _alike(one: frozenset[int], other: frozenset[int]) -> float:

@@ -76,7 +76,7 @@ def steps_to_read(steps: Sequence[int]) -> list[int]:
 
 
 def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
-    read = [one for one in rollouts if _is_text(one.output) and _is_text(one.prompt)]
+    read = [one for one in rollouts if all(isinstance(text, str) for text in (one.prompt, one.output))]  # or by hand
     if not read:
         return None
     groups = _groups(read)
@@ -94,11 +94,6 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
         min(scores, default=math.nan),
         max(scores, default=math.nan),
     )
-
-
-def _is_text(value: object) -> bool:
-    """Tell whether it is text: a run made by hand may hold anything."""
-    return isinstance(value, str)
 
 
 def _groups(rollouts: Sequence[Rollout]) -> list[list[Rollout]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +109,8 @@ def written(steps: Sequence[Batch]) -> Written | None:
 @kept(FEW)
 def since(text: Written, batch: int) -> Written:
     """Return the batches from one place on."""
-    kept = text.batch >= batch
+    kept, whole = text.batch >= batch, text.group_batch >= batch
+    inside = whole[text.group]
     return replace(
         text,
         steps=text.steps[batch:],
@@ -122,18 +122,10 @@ def since(text: Written, batch: int) -> Written:
         prompts=_only(text.prompts, kept),
         lengths=text.lengths[kept],
         asks=text.asks[kept],
-        **_groups_since(text, batch),
+        grouped=_only(text.grouped, inside),
+        group=(np.cumsum(whole) - 1)[text.group[inside]],
+        group_batch=text.group_batch[whole] - batch,
     )
-
-
-def _groups_since(text: Written, batch: int) -> dict[str, Any]:
-    kept = text.group_batch >= batch
-    inside = kept[text.group]
-    return {
-        "grouped": _only(text.grouped, inside),
-        "group": (np.cumsum(kept) - 1)[text.group[inside]],
-        "group_batch": text.group_batch[kept] - batch,
-    }
 
 
 def _only(tokens: Tokens, kept: Flags) -> Tokens:
