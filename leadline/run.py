@@ -83,10 +83,8 @@ class Series:
     @property
     def fingerprint(self) -> bytes:
         """The same for series of the same name and numbers, which have the same curve."""
-        digest = blake2b(self.name.encode("utf-8", "replace"))
-        for numbers in (self.steps, self.values):
-            digest.update(numbers.tobytes())
-        return digest.digest()
+        named = f"{self.name}\0{self.points}\0".encode("utf-8", "replace")
+        return blake2b(named + self.steps.tobytes() + self.values.tobytes()).digest()
 
     @property
     def points(self) -> int:

@@ -25,22 +25,42 @@ Floats = NDArray[np.float64]
 ORDINARY = (1e-140, 1e140)  # sizes whose squares, and sums of them, are still numbers
 
 
-@kept(SOME)
 def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int | None = None) -> Curve:
     """Fit the curve of a series.
 
     `breaks` are steps at which something is known to have happened (a resume, a reset): looked at more readily.
     `horizon_step` is how far ahead the paths shall reach, at most as far again as the run has come.
     """
-    shifts, unit = _shifts(series)
-    found, suspected = _found(series, breaks)
-    pieces = _pieces(series, shifts, found)
+    return _curve(_tracked(series), breaks, horizon_step)
+
+
+def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
+    """Return the breaks that the curve of a series has or would have, without the paths, which are half of the work."""
+    return _found(_tracked(series), breaks)[0]
+
+
+def break_at(series: Series, step: float, reach: float) -> Break | None:
+    """Return the break of a series within `reach` of a step at which something is known to have happened."""
+    return _found_at(_tracked(series), step, reach)
+
+
+Tracked = tuple[str, Cells, float]  # a series: its name, its points, and the power of two by which they were divided
+
+
+def _tracked(series: Series) -> Tracked:
+    values, unit = _scaled(series.values)
+    return series.name, cells_of(series.steps, values), unit
+
+
+@kept(SOME)
+def _curve(track: Tracked, events: Sequence[int], horizon_step: int | None) -> Curve:
+    (name, cells, unit), (found, suspected) = track, _found(track, events)
+    pieces = _pieces(name, _shifts(cells), found)
     segments = tuple(_segment(piece, unit) for piece in pieces)
     grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
-    cells = shifts.cells
     above, below = (float(np.mean(cells.values * side > 0)) if len(cells.values) else 0.0 for side in (1, -1))
     return Curve(
-        metric=series.name,
+        metric=name,
         points=cells.points,
         signs=(above, below),
         grid=grid,
@@ -55,18 +75,6 @@ def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int |
     )
 
 
-def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
-    """Return the breaks that the curve of a series has or would have, without the paths, which are half of the work."""
-    return _found(series, breaks)[0]
-
-
-@kept(MANY)
-def break_at(series: Series, step: float, reach: float) -> Break | None:
-    """Return the break of a series within `reach` of a step at which something is known to have happened."""
-    shifts, unit = _shifts(series)
-    return _in_unit(find_break_at(shifts, step, reach), unit)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
     """The cells between two breaks."""
@@ -76,18 +84,18 @@ class _Piece:
     stream: Stream  # keyed by what rescaling leaves alone
 
 
-@kept(SOME)
-def _shifts(series: Series) -> tuple[Shifts, float]:
-    """Return the points of a series, and the power of two they were divided by, so that 1e300 and 1e-300 are alike."""
-    values, unit = _scaled(series.values)
-    return Shifts(cells_of(series.steps, values)), unit
+_shifts = kept(SOME)(Shifts)
 
 
 @kept(MANY)
-def _found(series: Series, events: Sequence[int]) -> tuple[tuple[Break, ...], Break | None]:
+def _found_at(track: Tracked, step: float, reach: float) -> Break | None:
+    return _in_unit(find_break_at(_shifts(track[1]), step, reach), track[2])
+
+
+@kept(MANY)
+def _found(track: Tracked, events: Sequence[int]) -> tuple[tuple[Break, ...], Break | None]:
     """Return the breaks of a series, and the likeliest that could not be confirmed."""
-    shifts, unit = _shifts(series)
-    found, suspected = find_breaks(shifts, events)
+    (found, suspected), unit = find_breaks(_shifts(track[1]), events), track[2]
     return tuple(one for broke in found if (one := _in_unit(broke, unit))), _in_unit(suspected, unit)
 
 
@@ -96,14 +104,14 @@ def _in_unit(found: Break | None, unit: float) -> Break | None:
     return None if found is None else replace(found, size=found.size * unit)
 
 
-def _pieces(series: Series, shifts: Shifts, breaks: Sequence[Break]) -> tuple[_Piece, ...]:
+def _pieces(name: str, shifts: Shifts, breaks: Sequence[Break]) -> tuple[_Piece, ...]:
     """Return what lies between the breaks of a series."""
     cells, tamed = shifts.cells, shifts.values
     starts = np.searchsorted(cells.first_steps, [one.step for one in breaks]).tolist()
-    name, pieces = zlib.crc32(series.name.encode()), []
+    key, pieces = zlib.crc32(name.encode()), []
     for order, (start, stop) in enumerate(pairwise([0, *starts, len(tamed)])):
         part = cells.part(start, stop)
-        pieces.append(_Piece(part, tamed[start:stop], Stream(name, part.points, order)))
+        pieces.append(_Piece(part, tamed[start:stop], Stream(key, part.points, order)))
     return tuple(pieces)
 
 

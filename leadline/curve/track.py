@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,6 +38,12 @@ class Cells:
     width: int  # logged points per cell; the last cell may hold fewer
     last_step: float  # of all points
     points: int  # finite points altogether
+
+    @property
+    def fingerprint(self) -> bytes:
+        """The same for the same points."""
+        columns = np.stack([self.first_steps, self.steps, self.values, self.spread])
+        return blake2b(columns.tobytes() + repr((self.width, self.last_step, self.points)).encode()).digest()
 
     @property
     def counts(self) -> Floats:

@@ -73,8 +73,7 @@ def onset_in(series: Series, window: tuple[float, float]) -> Onset | None:
     few = -(-len(steps) // DATES)  # neighbors are averaged, each mean at the step of its last, by which it was seen
     whole = len(steps) // few * few
     steps, values = steps[few - 1 : whole : few], values[:whole].reshape(-1, few).mean(axis=1)
-    moves = Moves.on(steps.tobytes())
-    gain = _log_gain(values, moves)
+    gain = _log_gain(values, moves := Moves.on(steps.tobytes()))
     top = float(gain.max())
     weights = np.exp(gain - top)
     moved = float(weights.mean())

@@ -128,7 +128,8 @@ def measures_of(whole: Whole) -> tuple[Series, ...]:
 
 def _gathered(whole: Whole) -> GamedEvidence:
     """Gather it since the last baseline. New prompts do not undo what was proven before them and still stands."""
-    read = _read_until(whole)
+    review = last_review(whole)
+    read = review.seen_until if review is not None and review.answer == "ok" else None  # the last step found right
     asked = [change.prompts for change in whole.prompt_changes if read is None or change.prompts.after > read]
     baselines = [read, *(prompts.after for prompts in asked)]
     latest = gather(whole.run, whole.batches, baselines[-1])
@@ -141,12 +142,6 @@ def _gathered(whole: Whole) -> GamedEvidence:
         if still.proven:
             return replace(still, begun=before.begun)
     return latest
-
-
-def _read_until(whole: Whole) -> int | None:
-    """Return the last step that a reader found right."""
-    review = last_review(whole)
-    return review.seen_until if review is not None and review.answer == "ok" else None
 
 
 def last_review(whole: Whole) -> Review | None:

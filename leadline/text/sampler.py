@@ -82,7 +82,7 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
     groups = _groups(read)
     scores = [one.score for one in read if math.isfinite(one.score)]
     ties = [_tied(group) for group in groups]
-    chosen = spread(sorted(groups, key=_mean_score), GROUPS)
+    chosen = spread(sorted(groups, key=lambda group: exact_sum(map(_rank, group)) / len(group)), GROUPS)
     return Batch(
         step,
         tuple(spread(sorted(_one_a_prompt(read), key=_rank), PROMPTS)),
@@ -122,7 +122,3 @@ def _tied(group: Sequence[Rollout]) -> bool | None:
 
 def _rank(one: Rollout) -> float:
     return one.score if math.isfinite(one.score) else -math.inf
-
-
-def _mean_score(group: Sequence[Rollout]) -> float:
-    return exact_sum(_rank(one) for one in group) / len(group)
