@@ -13,6 +13,7 @@ from ..curve.shapes import STEPS_PER_RUN
 from ..digits import median
 from ..facts.finding import SAID
 from ..facts.sections import Regime
+from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Values
 
@@ -32,6 +33,7 @@ UNSEEN = 0.5  # sd of a bin: a smaller difference cannot be told
 GOLDEN = 0.5 * (5**0.5 - 1)  # ratio: multiples of it, modulo 1, fill an interval evenly
 
 
+@kept(FEW)
 def rising(curve: Curve) -> Flags:
     """Paths that move up: at a clear share of their own best pace, or slowly and still noticeably over the last third
     of the run. A slow rise after a fast one is the most common shape of real runs, and no plateau."""
@@ -67,8 +69,7 @@ def _keeps_on(curve: Curve) -> Flags:
 def peaked(curve: Curve) -> Flags:
     """Paths that rose to a highest point inside the run, lost a clear share since, and are not on their way up."""
     fell, rose = curve.fall > FELL * curve.span, curve.climb > SLIGHT * curve.span
-    inside = curve.summit < curve.now
-    came_down: Flags = ~curve.trendless & ~moving_up(curve) & fell & rose & inside
+    came_down: Flags = ~curve.trendless & ~moving_up(curve) & fell & rose & (curve.summit < curve.now)
     return came_down
 
 
@@ -318,8 +319,7 @@ def _word(regime: int) -> str:
 
 def _direction_now(curve: Curve) -> NDArray[np.int64]:
     """0 down, 1 at rest, 2 up: as the word for the curve has it."""
-    down = curve.speed < -SLIGHT
-    way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(down, 0, 1))
+    way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(curve.speed < -SLIGHT, 0, 1))
     return way
 
 
