@@ -49,7 +49,7 @@ RESOLUTION = {
     "reading.processes": "CELLS MOST_GUESTS TREND SHIFTS",
     "reading.scores": "MOST ROUNDED",
     "reading.signal": "EXACT",
-    "text.measures": "LOOKED_AT OTHERS",
+    "text.measures": "LOOKED_AT OTHERS TIMES",
     "text.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
     "text.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
     "text.track": "DRAWS GOLDEN KNOWN",

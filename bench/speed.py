@@ -28,13 +28,15 @@ from numpy.typing import NDArray
 from sources_speed import write_console
 from tables import Table
 
+from leadline import kept
 from leadline.curve.fit import fit_curve
 from leadline.curve.noise import prior_over_correlations
 from leadline.curve.posterior import _clock
-from leadline.pipeline import read
+from leadline.pipeline import read, read_run
 from leadline.questions.shape import shape_of
 from leadline.report import html
 from leadline.run import Series
+from leadline.sources import open_run
 
 ROOT = Path(__file__).resolve().parent.parent
 POINTS = (1_000, 10_000, 1_000_000)
@@ -66,8 +68,9 @@ def read_series(series: Sequence[Series]) -> None:
 
 def forget() -> None:
     """Empty what the engine keeps from one look to the next, but for what is made once a process."""
-    for kept in (_clock, prior_over_correlations):  # not the stories of `breaks`: few, and the same for every series
-        kept.cache_clear()
+    for made in (_clock, prior_over_correlations):  # not the stories of `breaks`: few, and the same for every series
+        made.cache_clear()
+    kept.forget()
 
 
 def look_costs(rounds: int) -> dict[int, float]:
@@ -140,6 +143,10 @@ def reading_costs(rounds: int) -> list[list[str]]:
     first = cpu.pop("import and first look") - cpu["import leadline.pipeline"]
     read(example)
     warm = float(np.median([_cpu(lambda: read(example, charts="main")) for _ in range(rounds)]))
+    run = open_run(example)
+    grown = [run.until((run.last_step or 0) - more) for more in range(rounds, -1, -1)]
+    read_run(grown[0], charts="main")
+    later = float(np.median([_cpu(lambda one=one: read_run(one, charts="main")) for one in grown[1:]]))
     anchor = cpu.pop("import numpy")
     wanted = {"import leadline.pipeline": "<= 250 ms, 2x", "leadline read examples/collapsed": "<= 550 ms, 4x"}
     rows = [
@@ -148,6 +155,7 @@ def reading_costs(rounds: int) -> list[list[str]]:
     rows.append(["its memory", f"{memory:.0f} MB", "", "<= 110 MB"])
     rows.append(["first look in process, CPU", _ms(first), f"{first / anchor:.1f}x import numpy", "<= 200 ms"])
     rows.append(["a warm look in process, CPU", _ms(warm), f"{warm / anchor:.1f}x import numpy", "<= 70 ms"])
+    rows.append(["a look after one more row, CPU", _ms(later), f"{later / anchor:.1f}x import numpy", ""])
     rows += million_costs(anchor) + console_costs(anchor)
     return rows + scan_costs(anchor) + backtest_costs(anchor) + sidecar_costs(anchor)
 

@@ -231,6 +231,17 @@ def exact_sum(values: Iterable[float]) -> float:
         return float(sum(numbers))
 
 
+def median(values: NDArray[np.float64]) -> float:
+    """The median as `np.median` has it, which takes ten times as long for a few numbers.
+
+    >>> median(np.array([3.0, 1.0, 2.0])), median(np.array([1.0, 4.0, 2.0, 3.0])), median(np.array([1.0, np.nan]))
+    (2.0, 2.5, nan)
+    """
+    half, even = len(values) // 2, 1 - len(values) % 2
+    ranked = np.partition(values, (half - even, half, len(values) - 1))
+    return float(ranked[-1] if np.isnan(ranked[-1]) else (ranked[half - even] + ranked[half]) / 2)
+
+
 def first_highest(values: NDArray[np.float64]) -> int:
     """Return the place of the highest value; of those that only rounding tells apart, the first.
 

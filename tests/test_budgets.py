@@ -29,7 +29,9 @@ SLACK = 0.03  # of a budget: what it may stand above its figure before it has to
 RUN = """
 import json, sys
 from leadline.cli import main
+from leadline.kept import forget
 main(["read", sys.argv[1]])  # what is imported late is imported now
+forget()
 files, functions = {}, set()
 def seen(frame, event, arg):
     code = frame.f_code

@@ -15,10 +15,10 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from ..digits import first_highest
+from ..digits import first_highest, median
 from ..records import dataclass
 from .noise import CORRELATIONS, LEAST_INFORMATION, fold, log_gain, prior_over_correlations, white_products, whiten
-from .track import LEAST, ODD, Break, Cells, running_median, scale_of
+from .track import LEAST, ODD, Break, Cells, running_median, scale_of, tame
 
 Floats = NDArray[np.float64]
 
@@ -65,8 +65,9 @@ def _surprises(values: Floats) -> Floats:
         left = before * np.maximum(var_y - slope * covariance, 1e-12 * var_y) / freedom
         leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
         t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
-        # a normal deviate as unlikely as that t
-        z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+        z = (
+            np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+        )  # `normal_of_t`
         moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
         first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does
     z = np.where(moves, z, np.where(first, np.sign(y) * EXACT, 0.0))
@@ -116,13 +117,27 @@ class _Likely:
         return np.arange(max(low + 1, self.centre - self.radius), min(high - 1, self.centre + self.radius) + 1)
 
 
-def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
-    """Confirmed breaks of a series (`values`: the cells with spikes tamed), in order of step, and the likeliest break
-    that could not be confirmed, where it is likelier than not."""
-    if len(values) < 2 * LEAST_SIDE or np.ptp(values) <= ROUNDING * np.abs(values).max():
+class Shifts:
+    """The cells of a series with spikes tamed, and how far they shift from place to place."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells, self.values = cells, tame(cells.values)
+        count, total = len(self.values), np.concatenate([[0.0], np.cumsum(self.values)])
+        self.moves = count >= 2 * LEAST_SIDE and np.ptp(self.values) > ROUNDING * np.abs(self.values).max()
+        self.least_size = VISIBLE * scale_of(self.values - running_median(self.values))  # an eye can date it
+        place = np.arange(count)
+        low, high = np.maximum(place - SHIFT_CELLS, 0), np.minimum(place + SHIFT_CELLS, count)
+        after = (total[high] - total[place]) / (high - place)
+        before = (total[place] - total[low]) / np.maximum(place - low, 1)
+        self.between = np.where(place > 0, np.abs(after - before), 0.0)  # the means of the cells just after and before
+
+
+def find_breaks(shifts: Shifts, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
+    """Confirmed breaks of a series, in order of step, and the likeliest break that could not be confirmed, where it is
+    likelier than not."""
+    if not shifts.moves:
         return (), None
-    least_size = VISIBLE * scale_of(values - running_median(values))
-    shift = _shift(values)
+    cells, values, least_size, shift = shifts.cells, shifts.values, shifts.least_size, shifts.between
     places = suspects(values)
     furthest = max(2 * LEAST_SIDE, int(DELAY * len(values)))
     looks = [
@@ -170,13 +185,13 @@ def _kept(cells: Cells, values: Floats, found: Sequence[_Likely], least_size: fl
     return kept
 
 
-def find_break_at(cells: Cells, values: Floats, step: float, reach: float) -> Break | None:
+def find_break_at(shifts: Shifts, step: float, reach: float) -> Break | None:
     """Find the break of a series within `reach` of a step at which something else is known to have happened."""
-    if len(values) < 2 * LEAST_SIDE or np.ptp(values) <= ROUNDING * np.abs(values).max():
+    if not shifts.moves:
         return None
-    least_size = VISIBLE * scale_of(values - running_median(values))
+    cells, values, least_size = shifts.cells, shifts.values, shifts.least_size
     near = np.flatnonzero(np.abs(cells.first_steps - step) <= max(reach, 1.0))
-    if not len(near) or not _shift(values)[near].max() > QUICK * least_size:
+    if not len(near) or not shifts.between[near].max() > QUICK * least_size:
         return None
     place = int(np.searchsorted(cells.steps, step))
     likely = _confirm(cells, values, place, EVENT_PRIOR, len(near) // 2 + 1, (0, len(values)))
@@ -184,17 +199,6 @@ def find_break_at(cells: Cells, values: Floats, step: float, reach: float) -> Br
         return None
     found = _localise(cells, values, likely)
     return found if abs(found.size) > least_size and abs(found.step - step) <= max(reach, 1.0) else None
-
-
-def _shift(values: Floats) -> Floats:
-    """Distance between the means of the cells just after and just before each place."""
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    place = np.arange(len(values))
-    low, high = np.maximum(place - SHIFT_CELLS, 0), np.minimum(place + SHIFT_CELLS, len(values))
-    after = (total[high] - total[place]) / (high - place)
-    before = (total[place] - total[low]) / np.maximum(place - low, 1)
-    distance: Floats = np.where(place > 0, np.abs(after - before), 0.0)
-    return distance
 
 
 def _between(place: int, size: float, others: Sequence[tuple[int, float]], count: int) -> tuple[int, int]:
@@ -245,12 +249,11 @@ def _localise(cells: Cells, values: Floats, likely: _Likely) -> Break:
     first, middle, last = (int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
     after = values[middle : max(min(middle + SHIFT_CELLS, within[1]), middle + 1)]
     before = values[min(max(middle - SHIFT_CELLS, within[0]), middle - 1) : middle]
-    size = np.median(after) - np.median(before)
     return Break(
         step=float(cells.first_steps[middle]),
         interval=(float(cells.first_steps[max(first - 1, 0)]), float(cells.steps[last])),
         probability=likely.probability,
-        size=float(size),
+        size=median(after) - median(before),
     )
 
 
@@ -268,16 +271,16 @@ def _fits(
 ) -> tuple[_Stories, Floats, Floats]:
     """What the first stories (all, and shocks last) explain of a window at each candidate: (noise, story, candidate);
     and the log evidence of level and slope alone: (noise,)."""
-    stories = _stories(len(window))
+    stories, at = _stories(len(window)), slice(candidates[0], candidates[-1] + 1)  # neighbors: no copy is made of them
     white = whiten((window - window.mean()) / window.std())
     known = np.einsum("nkb,nb->nk", stories.level_and_slope, white)
     target = white - np.einsum("nk,nkb->nb", known, stories.level_and_slope)
     square = np.einsum("nb,nb->n", target, target)
-    told = np.moveaxis(stories.rows[:first, candidates] @ fold(target).T, -1, 0)
-    told[:, 1] -= stories.bend_in_jump[:, candidates] * told[:, 0]
+    told = np.moveaxis(stories.rows[:first, at] @ fold(target).T, -1, 0)
+    told[:, 1] -= stories.bend_in_jump[:, at] * told[:, 0]
     if first is None:
-        told = np.concatenate([told, target[:, None, candidates]], axis=1)
-    fit = (told * stories.scale[:, :first, candidates]) ** 2 / square[:, None, None]
+        told = np.concatenate([told, target[:, None, at]], axis=1)
+    fit = (told * stories.scale[:, :first, at]) ** 2 / square[:, None, None]
     base = np.log(prior_over_correlations(points_per_bin)) - 0.5 * stories.freedom * np.log(square) + stories.log_scale
     return stories, fit, base
 

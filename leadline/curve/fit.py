@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..draws import Stream
+from ..kept import MANY, SOME, kept
 from ..records import dataclass, replace
 from ..run import LARGEST, Series
-from .breaks import find_break_at, find_breaks
+from .breaks import Shifts, find_break_at, find_breaks
 from .curve import Curve, Line, Segment, levels_between
 from .noise import memory_of
 from .posterior import PATHS, draw_paths
 from .shapes import GRID, STEPS_PER_RUN
-from .track import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of, tame
+from .track import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of
 
 Floats = NDArray[np.float64]
 
@@ -30,40 +31,48 @@ def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int |
     `breaks` are steps at which something is known to have happened (a resume, a reset): looked at more readily.
     `horizon_step` is how far ahead the paths shall reach, at most as far again as the run has come.
     """
-    track = _track(series, breaks)
-    segments = tuple(_segment(piece, track.unit) for piece in track.pieces)
-    found = _in_unit(track)
+    return _curve(_tracked(series), breaks, horizon_step)
+
+
+def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
+    """Return the breaks that the curve of a series has or would have, without the paths, which are half of the work."""
+    return _found(_tracked(series), breaks)[0]
+
+
+def break_at(series: Series, step: float, reach: float) -> Break | None:
+    """Return the break of a series within `reach` of a step at which something is known to have happened."""
+    return _found_at(_tracked(series), step, reach)
+
+
+Tracked = tuple[str, Cells, float]  # a series: its name, its points, and the power of two by which they were divided
+
+
+def _tracked(series: Series) -> Tracked:
+    values, unit = _scaled(series.values)
+    return series.name, cells_of(series.steps, values), unit
+
+
+@kept(SOME)
+def _curve(track: Tracked, events: Sequence[int], horizon_step: int | None) -> Curve:
+    (name, cells, unit), (found, suspected) = track, _found(track, events)
+    pieces = _pieces(name, _shifts(cells), found)
+    segments = tuple(_segment(piece, unit) for piece in pieces)
     grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
-    cells = track.cells
     above, below = (float(np.mean(cells.values * side > 0)) if len(cells.values) else 0.0 for side in (1, -1))
-    suspected = track.suspected
     return Curve(
-        metric=series.name,
+        metric=name,
         points=cells.points,
         signs=(above, below),
         grid=grid,
         now=now,
         paths=levels_between(segments, found, grid),
-        noise=_noise_of_points(track, segments),
+        noise=_noise_of_points(cells, pieces, segments, unit),
         segments=segments,
         breaks=found,
-        suspected=replace(suspected, size=suspected.size * track.unit) if suspected else None,
-        late=_late(track.pieces[-1], segments[-1], track.unit),
+        suspected=suspected,
+        late=_late(pieces[-1], segments[-1], unit),
         only_luck=_only_luck(cells.values),
     )
-
-
-def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
-    """Return the breaks that the curve of a series would have, without the paths, which are half of the work."""
-    return _in_unit(_track(series, breaks))
-
-
-def break_at(series: Series, step: float, reach: float) -> Break | None:
-    """Return the break of a series within `reach` of a step at which something is known to have happened."""
-    values, unit = _scaled(series.values)
-    cells = cells_of(series.steps, values)
-    found = find_break_at(cells, tame(cells.values), step, reach)
-    return None if found is None else replace(found, size=found.size * unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,28 +84,35 @@ class _Piece:
     stream: Stream  # keyed by what rescaling leaves alone
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Track:
-    """A series on its way to becoming a curve."""
-
-    cells: Cells
-    unit: float  # power of two the values were divided by, so that 1e300 and 1e-300 are read alike
-    breaks: tuple[Break, ...]
-    suspected: Break | None
-    pieces: tuple[_Piece, ...]
+_shifts = kept(SOME)(Shifts)
 
 
-def _track(series: Series, events: Sequence[int]) -> _Track:
-    values, unit = _scaled(series.values)
-    cells = cells_of(series.steps, values)
-    tamed = tame(cells.values)
-    found, suspected = find_breaks(cells, tamed, events)
-    starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
-    name, pieces = zlib.crc32(series.name.encode()), []
+@kept(MANY)
+def _found_at(track: Tracked, step: float, reach: float) -> Break | None:
+    return _in_unit(find_break_at(_shifts(track[1]), step, reach), track[2])
+
+
+@kept(MANY)
+def _found(track: Tracked, events: Sequence[int]) -> tuple[tuple[Break, ...], Break | None]:
+    """Return the breaks of a series, and the likeliest that could not be confirmed."""
+    (found, suspected), unit = find_breaks(_shifts(track[1]), events), track[2]
+    return tuple(one for broke in found if (one := _in_unit(broke, unit))), _in_unit(suspected, unit)
+
+
+def _in_unit(found: Break | None, unit: float) -> Break | None:
+    """Return a break in the metric's own unit."""
+    return None if found is None else replace(found, size=found.size * unit)
+
+
+def _pieces(name: str, shifts: Shifts, breaks: Sequence[Break]) -> tuple[_Piece, ...]:
+    """Return what lies between the breaks of a series."""
+    cells, tamed = shifts.cells, shifts.values
+    starts = np.searchsorted(cells.first_steps, [one.step for one in breaks]).tolist()
+    key, pieces = zlib.crc32(name.encode()), []
     for order, (start, stop) in enumerate(pairwise([0, *starts, len(tamed)])):
         part = cells.part(start, stop)
-        pieces.append(_Piece(part, tamed[start:stop], Stream(name, part.points, order)))
-    return _Track(cells, unit, found, suspected, tuple(pieces))
+        pieces.append(_Piece(part, tamed[start:stop], Stream(key, part.points, order)))
+    return tuple(pieces)
 
 
 def _only_luck(values: Floats) -> bool:
@@ -155,11 +171,6 @@ def _straight(steps: Floats, values: Floats) -> tuple[float, Floats]:
     return slope * float(np.ptp(steps)), left
 
 
-def _in_unit(track: _Track) -> tuple[Break, ...]:
-    """The breaks in the metric's own unit."""
-    return tuple(replace(found, size=found.size * track.unit) for found in track.breaks)
-
-
 def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Floats, int]:
     """Steps of the paths: 60 intervals so far, then as wide ones to the horizon; and the index of now."""
     if not last > first:
@@ -209,17 +220,17 @@ def _level(piece: _Piece, unit: float, *, decidable: bool) -> Segment:
     )
 
 
-def _noise_of_points(track: _Track, segments: tuple[Segment, ...]) -> float:
+def _noise_of_points(cells: Cells, pieces: Sequence[_Piece], segments: Sequence[Segment], unit: float) -> float:
     """Sd of one logged point about the mean path: what is left between cells, and what lies inside them."""
     left = [
-        _beyond_rounding(piece.tamed, segment.middle.levels_at(piece.cells.steps)[0] / track.unit)
-        for piece, segment in zip(track.pieces, segments, strict=True)
+        _beyond_rounding(piece.tamed, segment.middle.levels_at(piece.cells.steps)[0] / unit)
+        for piece, segment in zip(pieces, segments, strict=True)
         if len(piece.tamed)
     ]
     if not left:
         return 0.0
-    inside = np.minimum(track.cells.spread, 4 * np.median(track.cells.spread)).mean() if track.cells.width > 1 else 0.0
-    return track.unit * float(np.sqrt(np.mean(np.concatenate(left) ** 2) + inside))
+    inside = np.minimum(cells.spread, 4 * np.median(cells.spread)).mean() if cells.width > 1 else 0.0
+    return unit * float(np.sqrt(np.mean(np.concatenate(left) ** 2) + inside))
 
 
 def _beyond_rounding(values: Floats, path: Floats) -> Floats:

@@ -95,11 +95,11 @@ def spread_of_size(fit: Floats, least: Floats, freedom: int, terms: int = 1) -> 
 def log_gain(fit: Floats, least: Floats, freedom: int, terms: int = 1) -> Floats:
     """Log evidence that shapes with this fit add to "nothing moves"."""
     fit = np.minimum(fit, FIT_LIMIT)
-    spread = spread_of_size(fit, least, freedom, terms)
-    left = 1 - fit * (1 - 1 / spread)
+    left, spread = 1 - fit, spread_of_size(fit, least, freedom, terms)
+    left += np.divide(fit, spread, out=fit)
     logs: Floats = np.log(left, out=left)  # log1p would be exact for tiny fits, where it does not matter, and slow
     logs *= -0.5 * freedom
-    logs -= 0.5 * terms * np.log(spread, out=spread)
+    logs -= np.multiply(np.log(spread, out=spread), 0.5 * terms, out=spread)
     return logs
 
 

@@ -11,7 +11,6 @@ What does not depend on the values is kept by clock: series logged at the same s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -128,17 +127,26 @@ def _models(times: Floats, shape: Floats, centre: Floats, discrepancies: Discrep
     one = whiten(np.ones(len(times)))
     functions = np.stack([whiten(basis_at(times, length)) for length in lengths], axis=1)
     folded, solve = fold(functions), np.zeros((*kinds, BASIS, BASIS))
-    solve[:, ratios > 0], log_determinant = _solve(functions, place[ratios > 0], ratios[ratios > 0])
+    outer = functions @ functions.swapaxes(-1, -2)
+    solve[:, ratios > 0], log_determinant = _solve(outer, place[ratios > 0], ratios[ratios > 0])
     log_scale = np.log(priors) - 0.5 * (len(times) - 1) * np.log1p(-(CORRELATIONS[:, None] ** 2))
     log_scale[:, ratios > 0] -= log_determinant
     solve_one = (solve @ folded.sum(axis=-1)[:, place, :, None])[..., 0]
     one_one = (one**2).sum(axis=-1)[:, None] - (solve_one**2).sum(axis=-1)
     one_shape = np.repeat(_products(fold(one), shape)[:, None], kinds[1], axis=1)
     shape_shape = np.repeat(white_products(shape, shape)[:, None], kinds[1], axis=1)
-    for some in _blocks(len(shape)):
-        solved = solve[:, 1:] @ (folded @ shape[some].T)[:, place[1:]]  # the first discrepancy is none
-        one_shape[:, 1:, some] -= (solve_one[:, 1:, None] @ solved)[:, :, 0]
-        shape_shape[:, 1:, some] -= np.einsum("ndks,ndks->nds", solved, solved)
+    if len(shape) == 1:
+        solved = (solve @ (folded @ shape[0])[:, place, :, None])[..., 0]
+        one_shape[..., 0] -= (solve_one * solved).sum(axis=-1)
+        shape_shape[..., 0] -= (solved**2).sum(axis=-1)
+    else:  # discrepancies of one length: along the axes of F F' the products with all shapes serve every ratio
+        size, axes = np.linalg.eigh(outer[:, 0])
+        weight = 1 / (size[:, None] + 1 / ratios[1:, None])
+        rows = axes.swapaxes(-1, -2) @ folded[:, 0]
+        for noise, own in enumerate(rows):
+            turned = _products(own, shape)
+            one_shape[noise, 1:] -= (weight[noise] * own.sum(axis=-1)) @ turned
+            shape_shape[noise, 1:] -= weight[noise] @ turned**2
     shape_shape -= one_shape**2 / one_one[..., None]
     least = np.maximum(shape_shape, 1e-12)
     return Models(
@@ -147,13 +155,14 @@ def _models(times: Floats, shape: Floats, centre: Floats, discrepancies: Discrep
 
 
 def _products(rows: Floats, shape: Floats) -> Floats:
-    """Return the products of some rows with every shape: (..., rows, shapes)."""
-    return np.concatenate([rows @ shape[some].T for some in _blocks(len(shape))], axis=-1)
-
-
-def _blocks(count: int) -> Iterator[slice]:
-    """Divide shapes into blocks whose products are so small that no library spreads them over threads, which spin."""
-    return (slice(start, start + BLOCK) for start in range(0, count, BLOCK))
+    """Return the products of some rows with every shape: (..., rows, shapes). They are made in blocks so small that no
+    library spreads them over threads, which spin."""
+    columns = np.ascontiguousarray(rows.swapaxes(-1, -2))
+    products = np.empty((*columns.shape[:-2], len(shape), columns.shape[-1]))
+    for start in range(0, len(shape), BLOCK):
+        some = slice(start, start + BLOCK)
+        np.matmul(shape[some], columns, out=products[..., some, :])
+    return products.swapaxes(-1, -2)
 
 
 def basis_at(times: Floats, length: float) -> Floats:
@@ -168,12 +177,16 @@ def _basis() -> dict[float, Floats]:
         return dict(zip(LENGTHS, np.load(file), strict=True))
 
 
-def _solve(functions: Floats, place: Ints, ratios: Floats) -> tuple[Floats, Floats]:
+def _solve(outer: Floats, place: Ints, ratios: Floats) -> tuple[Floats, Floats]:
     """Return C^-1 and log|C| + basis/2 log(ratio), with C C' = I / ratio + F F' under each noise for each ratio."""
-    outer = functions @ functions.swapaxes(-1, -2)
     root = np.linalg.cholesky(outer[:, place] + np.eye(BASIS) / ratios[:, None, None])
     diagonal = np.diagonal(root, axis1=2, axis2=3)
-    return np.linalg.inv(root), np.log(diagonal).sum(axis=2) + 0.5 * BASIS * np.log(ratios)
+    inverse = np.zeros_like(root)
+    for row in range(BASIS):  # a triangle is solved from its first row on, all of them at once
+        inverse[..., row, row] = 1.0
+        inverse[..., row, :row] = -(root[..., row, None, :row] @ inverse[..., :row, :row])[..., 0, :]
+        inverse[..., row, : row + 1] /= diagonal[..., row, None]
+    return inverse, np.log(diagonal).sum(axis=2) + 0.5 * BASIS * np.log(ratios)
 
 
 class ModelsFit:
@@ -192,7 +205,9 @@ class ModelsFit:
         weights = np.repeat(plain[:, None], len(models.length), axis=1)
         for place in range(models.fold.shape[1]):
             weights[:, models.length == place] -= sizes[:, models.length == place] @ models.fold[:, place]
-        self.cross = _products(weights, models.shape) - level[..., None] * models.one_shape
+        self.cross = level[..., None] * models.one_shape
+        flat = _products(weights.reshape(-1, len(values)), models.shape)
+        np.subtract(flat.reshape(self.cross.shape), self.cross, out=self.cross)
 
     def log_weights(self, memory: Floats) -> Floats:
         """Return the log posterior weight of each model: without a trend by noise, then (noise, discrepancy, shape)."""
@@ -232,7 +247,7 @@ class ModelsFit:
     def _add_discrepancy(self, paths: Floats, n: Ints, d: Ints, drawn: Floats, doubt: Floats) -> None:
         """Add to each path its smooth discrepancy, given the data and the rest of the path."""
         models = self.models
-        bent = np.flatnonzero([models.discrepancies[kind][1] > 0 for kind in d.tolist()])
+        bent = np.flatnonzero(d)  # the first discrepancy is none
         at, which = (n[bent], d[bent]), models.length[d[bent]]
         white = np.empty((len(bent), BASIS))
         for noise in np.unique(at[0]):

@@ -44,8 +44,11 @@ def _power(u: Floats) -> Floats:
 
 def _ramp(u: Floats) -> Floats:
     """Straight up from `start`, flat from `end` on."""
-    start, end = _mesh(np.linspace(0, 0.9, 13), np.linspace(0.04, 1.5, 28), where=lambda s, e: e - s > 0.03)
-    return np.clip((u - start) / (end - start), 0, 1)
+    start, end = _mesh(np.linspace(0, 0.9, 13), np.linspace(0.04, 1.5, 28))
+    later = (end - start > 0.03)[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ramps: Floats = np.clip((u - start) / (end - start), 0, 1)[later]
+    return ramps
 
 
 def _bend(u: Floats) -> Floats:
@@ -98,13 +101,11 @@ def _smooth_step(u: Floats, centre: Floats, width: Floats | float = 0.05) -> Flo
     return 1 / (1 + np.exp(np.clip((centre - u) / width, -60, 60)))
 
 
-def _mesh(*axes: object, where: Callable[..., NDArray[np.bool_]] | None = None) -> list[Floats]:
-    """All combinations of the parameters, each as a column that broadcasts against a row of times."""
-    grids = [grid.ravel() for grid in np.meshgrid(*[np.asarray(axis, dtype=np.float64) for axis in axes])]
-    if where is not None:
-        keep = where(*grids)
-        grids = [grid[keep] for grid in grids]
-    return [grid[:, None] for grid in grids]
+def _mesh(*axes: object) -> list[Floats]:
+    """Return parameters that broadcast to all combinations, against times along the last axis: what depends on some of
+    them is worked out for those alone."""
+    columns = [np.asarray(axis, dtype=np.float64) for axis in axes]
+    return [grid[..., None] for grid in np.meshgrid(*columns, sparse=True)]
 
 
 FAMILIES: dict[str, tuple[Callable[[Floats], Floats], float]] = {  # shape -> (function, prior share)
@@ -137,7 +138,7 @@ def bank() -> Bank:
     """The bank, made once a process."""
     np.empty(ROOM)  # given back untouched: from now on the C library keeps so much at hand, and a look does not fault
     # its pages in anew for each of its arrays of a megabyte, which took a third of its time
-    counts = [len(function(GRID[:1])) for function, _ in FAMILIES.values()]
+    counts = [function(GRID[:1]).size for function, _ in FAMILIES.values()]
     shares = [share / count for count, (_, share) in zip(counts, FAMILIES.values(), strict=True)]
     grid = evaluate(GRID)
     return Bank(grid, np.repeat(shares, counts), np.ptp(grid, axis=1))
@@ -145,7 +146,7 @@ def bank() -> Bank:
 
 def evaluate(times: Floats) -> Floats:
     """Every shape of the bank at these times: (shapes, times)."""
-    return np.concatenate([function(times) for function, _ in FAMILIES.values()])
+    return np.concatenate([function(times).reshape(-1, len(times)) for function, _ in FAMILIES.values()])
 
 
 def log_prior(seen: Floats) -> Floats:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..digits import exact_sum
+from ..digits import exact_sum, median
 from ..records import dataclass
 from ..run import LARGEST
 
@@ -38,6 +40,12 @@ class Cells:
     points: int  # finite points altogether
 
     @property
+    def fingerprint(self) -> bytes:
+        """The same for the same points."""
+        columns = np.stack([self.first_steps, self.steps, self.values, self.spread])
+        return blake2b(columns.tobytes() + repr((self.width, self.last_step, self.points)).encode()).digest()
+
+    @property
     def counts(self) -> Floats:
         """Return how many points each cell holds."""
         counts = np.full(len(self.steps), float(self.width))
@@ -52,15 +60,8 @@ class Cells:
             last, points = self.last_step, self.points - before
         else:
             last, points = 2 * self.steps[stop - 1] - self.first_steps[stop - 1], (stop - start) * self.width
-        return Cells(
-            self.first_steps[inside],
-            self.steps[inside],
-            self.values[inside],
-            self.spread[inside],
-            self.width,
-            float(last),
-            points,
-        )
+        first, steps, values = self.first_steps[inside], self.steps[inside], self.values[inside]
+        return Cells(first, steps, values, self.spread[inside], self.width, float(last), points)
 
 
 def cells_of(steps: NDArray[np.int64] | Floats, values: Floats) -> Cells:
@@ -164,9 +165,9 @@ def scale_of(residuals: Floats) -> float:
     size = np.abs(residuals)
     if len(size) == 0:
         return 0.0
-    scale = float(np.median(size))
+    scale = median(size)
     if scale == 0.0 and (size > 0).any():
-        scale = float(np.median(size[size > 0]))
+        scale = median(size[size > 0])
     return SD_OF_MAD * scale
 
 
@@ -213,7 +214,7 @@ def bin_cells(steps: Floats, values: Floats, points_per_cell: int) -> Bins:
     first = len(values) - count * per_bin
     means = values[first:].reshape(count, per_bin).mean(axis=1)
     times, edges = _clock_of(steps[first:], count, per_bin)
-    centre = float(np.median(means)) if count else 0.0
+    centre = median(means) if count else 0.0
     scale = float(means.std()) if count else 0.0
     if scale <= ROUNDING * abs(centre):
         scale = 0.0

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..digits import percent
 from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID
+from ..kept import MANY, kept
 from ..questions.level import last_before
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -83,6 +84,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     return (Finding("generation.shortcut", p, "note", facts=facts, since_step=since, evidence=evidence),)
 
 
+@kept(MANY)
 def _marks(groups: Sequence[Sequence[Batch]]) -> tuple[Mark, ...]:
     """Return the phrases that best part late high-reward samples from early ones, the clearest first."""
     outputs = Outputs.of(groups)

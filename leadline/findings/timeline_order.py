@@ -11,7 +11,7 @@ from ..curve.curve import PACE
 from ..digits import listed, span
 from ..facts import Evidence, Facts, Finding, Guide, by_weight
 from ..facts.finding import called
-from ..questions.onset import POINTS, Moves, Onset, onset_in
+from ..questions.onset import POINTS, Onset, onset_in
 from ..reading.breaks import events_at, everything_at, near
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -116,8 +116,7 @@ def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
     apart = [float(np.median(np.diff(series.steps))) for series in logged if series.points > 1]  # points of each
     reach = max(PACE * (last - first), 2 * POINTS * min(apart, default=0.0))
     window = (step - reach, step + reach)
-    banks: dict[bytes, Moves] = {}  # series of one log share their clock
-    dated = [onset for series in logged if (onset := onset_in(series, window, banks)) is not None]
+    dated = [onset for series in logged if (onset := onset_in(series, window)) is not None]
     reward = view.of(HEADLINE)
     fall = None if reward is None else reward.fall
     if reward is not None and fall is not None and fall.p > 0.5:  # it has one date, as every finding tells it

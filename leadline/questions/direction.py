@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from ..curve.curve import PACE, TENTHS, Curve
 from ..curve.shapes import STEPS_PER_RUN
+from ..digits import median
 from ..facts.finding import SAID
 from ..facts.sections import Regime
+from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Values
 
@@ -31,6 +33,7 @@ UNSEEN = 0.5  # sd of a bin: a smaller difference cannot be told
 GOLDEN = 0.5 * (5**0.5 - 1)  # ratio: multiples of it, modulo 1, fill an interval evenly
 
 
+@kept(FEW)
 def rising(curve: Curve) -> Flags:
     """Paths that move up: at a clear share of their own best pace, or slowly and still noticeably over the last third
     of the run. A slow rise after a fast one is the most common shape of real runs, and no plateau."""
@@ -54,7 +57,7 @@ def _keeps_on(curve: Curve) -> Flags:
     slowed to half their pace within it, as a saturating rise has. Paths draw what comes after a fast rise as level, so
     what the points rise beyond them is added. Where most keep on, the curve does; where fewer do, it may be at rest."""
     late = curve.late
-    if late is None or late.change <= max(TINY * float(np.median(curve.span)), SURE * late.error):
+    if late is None or late.change <= max(TINY * median(curve.span), SURE * late.error):
         return np.zeros(len(curve.paths), dtype=bool)
     beyond = late.beyond if late.beyond > SURE * late.error else 0.0
     paths, quarter = curve.last.seen, (curve.last.seen.shape[1] - 1) // 4
@@ -66,8 +69,7 @@ def _keeps_on(curve: Curve) -> Flags:
 def peaked(curve: Curve) -> Flags:
     """Paths that rose to a highest point inside the run, lost a clear share since, and are not on their way up."""
     fell, rose = curve.fall > FELL * curve.span, curve.climb > SLIGHT * curve.span
-    inside = curve.summit < curve.now
-    came_down: Flags = ~curve.trendless & ~moving_up(curve) & fell & rose & inside
+    came_down: Flags = ~curve.trendless & ~moving_up(curve) & fell & rose & (curve.summit < curve.now)
     return came_down
 
 
@@ -169,7 +171,7 @@ def since_of(curve: Curve) -> int | None:
     gone = curve.seen[way * change > 0]
     if not len(gone):
         return None
-    least = np.minimum(float(np.median(curve.last.noise)), 0.5 * np.abs(gone[:, -1] - gone[:, 0]))
+    least = np.minimum(median(curve.last.noise), 0.5 * np.abs(gone[:, -1] - gone[:, 0]))
     near = way * (gone - gone[:, :1]) <= least[:, None]
     last_near = curve.now - np.argmax(near[:, ::-1], axis=1)
     dates = curve.grid[np.minimum(last_near + 1, curve.now)]
@@ -317,8 +319,7 @@ def _word(regime: int) -> str:
 
 def _direction_now(curve: Curve) -> NDArray[np.int64]:
     """0 down, 1 at rest, 2 up: as the word for the curve has it."""
-    down = curve.speed < -SLIGHT
-    way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(down, 0, 1))
+    way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(curve.speed < -SLIGHT, 0, 1))
     return way
 
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from ..curve.breaks import VISIBLE
 from ..curve.curve import TIE, Curve
 from ..curve.track import BINS, cells_of
+from ..digits import median
 from ..facts.finding import BEGUN
+from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Series, Steps, Values
 from .direction import FELL, Peak, moving_up, peak_of
@@ -83,7 +85,7 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
     if at_once:  # no later than when half of it was over
         since = min(since, _among_points(logged, (high + now) / 2))
     lost = (high - now) / max(float(np.ptp(mean)), high - now)
-    noise = float(np.median(curve.last.noise) * np.sqrt(max(curve.last.points / BINS, 1.0)))  # of a point, not a bin
+    noise = float(median(curve.last.noise) * np.sqrt(max(curve.last.points / BINS, 1.0)))  # of a point, not a bin
     visible = high - now > VISIBLE * noise
     peak = peak_of(curve)
     if peak is not None and peak.probability < p / 2:  # what was lost was mostly there from the start
@@ -249,8 +251,9 @@ def top_interval(curve: Curve, logged: Series, peak: Peak) -> tuple[int, int]:
     return min(steps), max(steps)
 
 
+@kept(FEW)
 def _by_score(curve: Curve, logged: Series) -> Ranking:
-    return rank(curve, logged, logged_steps(curve, logged), scale=float(np.median(curve.span)))
+    return rank(curve, logged, logged_steps(curve, logged), scale=median(curve.span))
 
 
 def highest(curve: Curve, logged: Series) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..curve.curve import Curve
 from ..curve.track import LEAST
+from ..digits import median
 from ..records import dataclass
 from ..run import HEADLINE, Run, Series, Values
 from .direction import NEARLY_ALL, TINY
@@ -79,7 +80,7 @@ def forecast(
     ahead = curve.last.levels_at(steps) if end > now else curve.seen[:, -1:]
     best = curve.seen.max(axis=1)
     scale = scale_of(curve, ahead)
-    noise = float(np.median(curve.last.noise))
+    noise = median(curve.last.noise)
     usual = max(scale * WORTH, BARELY * noise)
     worth = max(usual, scale * price * (1 - elapsed))
     headroom = np.full(len(best), np.inf) if ceiling is None else np.clip(ceiling - best, 0.0, most)
@@ -123,7 +124,7 @@ def scale_of(curve: Curve, ahead: Values) -> float:
     A fall that is drawn out is no range: after a collapse it would be worth more than all there ever was."""
     seen = curve.seen.mean(axis=0)
     highest = max(float(seen.max()), float(ahead.mean(axis=0).max()))
-    return max(highest - float(seen.min()), float(np.median(curve.span)))
+    return max(highest - float(seen.min()), median(curve.span))
 
 
 def unforeseen(elapsed: float, rise: float, lately: float) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..curve.curve import TENTHS, Curve
 from ..curve.noise import memory_of
 from ..curve.track import LEAST, ROUNDING, scale_of
+from ..digits import median
 from ..records import dataclass
 from ..run import Band, Series, Values
 
@@ -84,7 +85,7 @@ def start_of(curve: Curve, logged: Series) -> float:
     A start that was over after a few points is told by those, and one that was left at once by the first."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
     count = min(max(len(values) // 4, FEW), SPELL)
-    start, first = float(np.median(values[:count])), float(np.median(values[:FEW]))
+    start, first = median(values[:count]), median(values[:FEW])
     noise = _noise_of(values[:KNOWN])
     if _left_at_once(values, noise):
         return _told(curve, logged, float(values[0]))
@@ -97,7 +98,7 @@ def _left_at_once(values: Values, noise: float) -> bool:
     on the same way, as where a score is taken before the training."""
     if len(values) < 2 + FEW:
         return False
-    away, further = values[1] - values[0], np.median(values[2 : 2 + FEW]) - values[1]
+    away, further = values[1] - values[0], median(values[2 : 2 + FEW]) - values[1]
     goes_on = np.sign(away) * further > FAR * noise * math.sqrt(1 + 1 / FEW)
     return bool(abs(away) > FAR * noise * math.sqrt(2) and goes_on)
 
@@ -214,7 +215,7 @@ def unlogged(series: Series, interval: tuple[float, float]) -> bool:
     """Whether so many points are missing within an interval that no change there can be called sudden."""
     steps = series.steps[series.finite]
     apart = np.diff(steps[(steps >= interval[0]) & (steps <= interval[1])])
-    return bool(len(apart) and apart.max() > GAP * np.median(np.diff(steps)))
+    return bool(len(apart) and apart.max() > GAP * median(np.diff(steps)))
 
 
 def silence(series: Series, least: int = LEAST) -> int:
@@ -279,7 +280,7 @@ def noise_of(curve: Curve, logged: Series) -> Noise:
     steps, values = logged.steps[logged.finite].astype(np.float64), logged.numbers
     left, least = residuals(curve, steps, values), ROUNDING * float(np.abs(values).max())
     late = left[-max(len(left) // 2, min(len(left), 2 * FEW)) :]
-    late = late - np.median(late)
+    late = late - median(late)
     size = FAR * scale_of(late)
     if size == 0:
         return Noise(least, 1.0)

@@ -3,6 +3,8 @@ that could explain its move beside a straight course, which are likely, and when
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ from ..curve.noise import memory_of
 from ..curve.track import LEAST, tame
 from ..digits import first_highest
 from ..facts.finding import SAID
+from ..kept import MANY, kept
 from ..records import dataclass
 from ..run import Series, Values
 
@@ -59,9 +62,9 @@ class Onset:
         return float(self.weights @ later)
 
 
-def onset_in(series: Series, window: tuple[float, float], banks: dict[bytes, Moves]) -> Onset | None:
-    """When the series leaves its course within the window; None where it may well not. `banks` keeps what series on one
-    clock share."""
+@kept(MANY)
+def onset_in(series: Series, window: tuple[float, float]) -> Onset | None:
+    """When the series leaves its course within the window; None where it may well not."""
     inside = series.finite & (series.steps >= window[0]) & (series.steps <= window[1])
     steps, values = series.steps[inside].astype(np.float64), series.values[inside]
     if len(values) < POINTS or np.ptp(values) == 0:
@@ -70,19 +73,14 @@ def onset_in(series: Series, window: tuple[float, float], banks: dict[bytes, Mov
     few = -(-len(steps) // DATES)  # neighbors are averaged, each mean at the step of its last, by which it was seen
     whole = len(steps) // few * few
     steps, values = steps[few - 1 : whole : few], values[:whole].reshape(-1, few).mean(axis=1)
-    clock = steps.tobytes()
-    if clock not in banks:
-        banks[clock] = Moves.on((steps - steps[0]) / (steps[-1] - steps[0]))
-    gain = _log_gain(values, banks[clock])
+    gain = _log_gain(values, moves := Moves.on(steps.tobytes()))
     top = float(gain.max())
     weights = np.exp(gain - top)
     moved = float(weights.mean())
     if not moved / (moved + float(np.exp(-top))) > SAID:
         return None
-    together = np.bincount(banks[clock].begins, weights=weights / weights.sum(), minlength=len(steps)).astype(
-        np.float64
-    )
-    return Onset(series.name, steps, together)
+    together = np.bincount(moves.begins, weights=weights / weights.sum(), minlength=len(steps))
+    return Onset(series.name, steps, together.astype(np.float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +92,11 @@ class Moves:
     sizes: Values  # (moves,) squared
     straight: Values  # (points, 2) orthonormal: level and slope
 
-    @classmethod
-    def on(cls, clock: Values) -> Moves:
+    @staticmethod
+    @lru_cache(maxsize=2)  # some 3 MB each: what is dated in one window mostly shares its clock
+    def on(clock_bytes: bytes) -> Moves:
+        steps = np.frombuffer(clock_bytes)
+        clock = (steps - steps[0]) / (steps[-1] - steps[0])
         spacing = float(np.median(np.diff(clock)))
         starts = np.arange(1, len(clock) - 1)
         since = clock[None, :] - clock[starts, None]  # below zero: before the move
@@ -105,7 +106,7 @@ class Moves:
         shapes = np.concatenate([np.where(since >= -spacing / 2, shape, 0.0) for shape in (*ramps, *fades)])
         straight = np.linalg.qr(np.stack([np.ones_like(clock), clock], axis=1))[0]
         courses = shapes - (shapes @ straight) @ straight.T
-        return cls(np.tile(starts, len(ramps) + len(fades)), courses, (courses**2).sum(axis=1), straight)
+        return Moves(np.tile(starts, len(ramps) + len(fades)), courses, (courses**2).sum(axis=1), straight)
 
 
 def _log_gain(values: Values, moves: Moves) -> Values:

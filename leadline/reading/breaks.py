@@ -17,7 +17,7 @@ from ..curve.track import Break
 from ..facts.finding import Cause
 from ..questions.changes import would_show
 from ..questions.level import KNOWN, unlogged
-from ..questions.onset import Moves, onset_in
+from ..questions.onset import onset_in
 from ..records import dataclass, replace
 from ..run import HEADLINE, Event, Run, Series
 from .whole import Whole
@@ -78,10 +78,9 @@ def company_at(whole: Whole, step: float, names: Iterable[str]) -> Company:
     be dated so closely, did neither."""
     reach = near(whole.run)
     window = (step - PACE / APART * reach, step + PACE / APART * reach)
-    banks: dict[bytes, Moves] = {}
     moved, still = [], []
     for series in (series for name in names if (series := whole.run.get(name)) is not None):
-        onset = onset_in(series, window, banks)
+        onset = onset_in(series, window)
         if break_at(series, step, reach) is not None or (onset is not None and abs(onset.middle - step) <= reach):
             moved.append(series.name)
         elif would_show(series, step, reach) and (onset is None or not _overlap(onset.low, onset.high, step, reach)):

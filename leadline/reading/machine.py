@@ -23,7 +23,7 @@ from ..facts.machine import (
 from ..records import dataclass, field
 from ..run import Flags, GpuSamples, Phases, Run, Series, Steps, Values
 from .view import View
-from .wall_clock import WORTH, step_times
+from .wall_clock import WORTH, from_phases, step_times
 
 WAITS = 1 / 3  # of full power: a GPU that draws less waits
 RESOLVED = 2.0  # looks at the GPU: a shorter phase is blurred
@@ -141,10 +141,8 @@ def _by_the_clock(run: Run) -> tuple[dict[str, Spent], Spent | None]:
         seconds: Values = np.bincount(place[mine], weights=took[mine], minlength=len(steps)).astype(np.float64)
         name = CALLED.get(raw, raw)
         spent[name] = Spent(steps, seconds + spent[name].values if name in spent else seconds)
-    first, last = np.full(len(steps), np.inf), np.full(len(steps), -np.inf)
-    np.minimum.at(first, place, phases.starts)
-    np.maximum.at(last, place, phases.ends)
-    whole = last - first
+    times = from_phases(phases)
+    whole = times.durations[np.argsort(times.steps)]
     return (spent, Spent(steps, whole)) if whole.sum() > 0 else ({}, None)
 
 
@@ -179,10 +177,7 @@ def _bottleneck(
 def _group(spent: dict[str, Spent], names: tuple[str, ...], steps: Steps) -> Values | None:
     """Return seconds by step of all phases of a group; None where none of them is timed."""
     members = [spent[name].at(steps) for name in names if name in spent]
-    if not members:
-        return None
-    together: Values = np.sum(members, axis=0)
-    return together
+    return np.asarray(np.sum(members, axis=0)) if members else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,11 +40,12 @@ class StepTimes:
 def step_times(run: Run) -> StepTimes | None:
     """Return when each step began and ended, from the trainer's phases or else from the times of its log rows; None
     when neither tells."""
-    times = _from_phases(run.telemetry.phases) if len(run.telemetry.phases) else _from_rows(run)
+    times = from_phases(run.telemetry.phases) if len(run.telemetry.phases) else _from_rows(run)
     return times if times is not None and len(times) > 1 else None
 
 
-def _from_phases(phases: Phases) -> StepTimes:
+def from_phases(phases: Phases) -> StepTimes:
+    """Return when each step began and ended by its phases."""
     steps, place = np.unique(phases.steps, return_inverse=True)
     starts, ends = np.full(len(steps), np.inf), np.full(len(steps), -np.inf)
     np.minimum.at(starts, place, phases.starts)

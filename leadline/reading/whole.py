@@ -1,4 +1,5 @@
-"""The whole run: the curve of any of its series over all that was logged, and its samples, made when first asked for.
+"""The whole run: the curve of any of its series over all that was logged, and what its samples say, made when first
+asked for.
 
 Findings look at a `View`, which hands out the part of the run that counts. The whole is for what decides that part, for
 what is drawn, and for the few who say why they ask for it.
@@ -8,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 from ..curve.curve import Curve
@@ -18,8 +18,9 @@ from ..plan import Plan
 from ..progress import tell
 from ..questions.fall import Fall, fall_of
 from ..questions.level import level_from, level_now, start_of
-from ..records import dataclass, field
-from ..run import HEADLINE, Run, Series
+from ..records import dataclass, field, replace
+from ..run import HEADLINE, Review, Run, Series
+from ..text.evidence import GamedEvidence, gather
 from ..text.prompts import ChangeOfPrompts, changes_in
 from ..text.sampler import Batch, look
 
@@ -48,7 +49,7 @@ class Whole:
         series = self.run.get(wanted) if isinstance(wanted, str) else wanted
         if series is None or not series.finite.any():
             return None
-        return self.once(("whole", wanted), lambda: Trace(series, self._fit(series), self))
+        return self.once(("whole", wanted), lambda: self._traced(series))
 
     @property
     def prompt_changes(self) -> tuple[ChangeOfPrompts, ...]:
@@ -56,24 +57,20 @@ class Whole:
         return self.once("prompts", lambda: changes_in(self.batches))
 
     def breaks(self, series: Series) -> tuple[Break, ...]:
-        """Return the breaks of its curve, for findings that ask for nothing else: without the paths, if not known."""
-        known: Curve | None = self._made.get(_fingerprint(series))
-        return known.breaks if known is not None else breaks_in(series, breaks=self._events(series))
+        """Return the breaks of its curve, for findings that ask for nothing else."""
+        return breaks_in(series, breaks=self._events(series))
 
     @property
     def batches(self) -> tuple[Batch, ...]:
         """The samples looked at, by step."""
         return self.once("batches", lambda: look(self.run.rollouts))
 
-    def _fit(self, series: Series) -> Curve:
-        return self.once(_fingerprint(series), lambda: self._fitted(series))
-
-    def _fitted(self, series: Series) -> Curve:
+    def _traced(self, series: Series) -> Trace:
         end = None if self.plan is None else self.plan.end
         curve = fit_curve(series, breaks=self._events(series), horizon_step=end)
-        fitted = 1 + sum(isinstance(key, bytes) for key in self._made)
+        fitted = 1 + sum(isinstance(made, Trace) for made in self._made.values())
         tell("fitting curves", fitted, max(len(self.run.series), fitted))
-        return curve
+        return Trace(series, curve, self)
 
     def _events(self, series: Series) -> list[int]:
         """Return steps at which a series may break. A held-out score of few points breaks where the training reward
@@ -115,9 +112,39 @@ class Trace:
         return self._whole.of(self.series.until(math.floor(step)))
 
 
-def _fingerprint(series: Series) -> bytes:
-    """Make the same for series of the same name and numbers, which have the same curve."""
-    digest = blake2b(series.name.encode("utf-8", "replace"))
-    for numbers in (series.steps, series.values):
-        digest.update(numbers.tobytes())
-    return digest.digest()
+def evidence_of(whole: Whole) -> GamedEvidence:
+    """Gather what samples and logged numbers say about the reward, once a reading. A reader's "ok" makes the text it
+    covers the new baseline, and so do new prompts."""
+    return whole.once("gamed", lambda: _gathered(whole))
+
+
+def measures_of(whole: Whole) -> tuple[Series, ...]:
+    """Return the measures of the text as series."""
+    relation = evidence_of(whole).relation
+    tracks = {} if relation is None else relation.tracks
+    names = {way: f"text/{way}" for way in tracks}
+    return tuple(Series(names[way], names[way], "samples", each.steps, each.values) for way, each in tracks.items())
+
+
+def _gathered(whole: Whole) -> GamedEvidence:
+    """Gather it since the last baseline. New prompts do not undo what was proven before them and still stands."""
+    review = last_review(whole)
+    read = review.seen_until if review is not None and review.answer == "ok" else None  # the last step found right
+    asked = [change.prompts for change in whole.prompt_changes if read is None or change.prompts.after > read]
+    baselines = [read, *(prompts.after for prompts in asked)]
+    latest = gather(whole.run, whole.batches, baselines[-1])
+    if latest.proven:
+        return latest
+    for baseline, prompts in zip(baselines, asked, strict=False):
+        earlier = [batch for batch in whole.batches if batch.step <= prompts.before]
+        before = gather(whole.run.until(prompts.before), earlier, baseline)
+        still = gather(whole.run, whole.batches, baseline) if before.proven else before
+        if still.proven:
+            return replace(still, begun=before.begun)
+    return latest
+
+
+def last_review(whole: Whole) -> Review | None:
+    """Return the review that counts: of those who saw furthest the last one that was given."""
+    ordered = sorted(whole.run.reviews, key=lambda review: (review.seen_until, review.at))
+    return ordered[-1] if ordered else None

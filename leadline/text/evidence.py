@@ -85,7 +85,9 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
     near = max(changed, float(logged.cut > TOLD), float(logged.unlike > 0.5))
     outcome: Outcome = "none" if text is not None else "blind"
     if p > SAID:
-        outcome = "decayed" if _fell(run) else "gamed"
+        reward = run.get(HEADLINE)
+        fell = reward is not None and level(reward.values, late=True) < level(reward.values, late=False)
+        outcome = "decayed" if fell else "gamed"
     elif near > 0.5:
         outcome = "changed"
     return GamedEvidence(
@@ -117,9 +119,3 @@ def _dated(steps: Steps | Values, values: Values) -> Begun:
     below = np.flatnonzero((values - start) / (now - start) <= BEGUN) if now != start else np.zeros(0, dtype=np.int64)
     step = int(steps[below[-1]] if len(below) else steps[0])
     return Begun(step, step, step)
-
-
-def _fell(run: Run) -> bool:
-    """Tell whether the reward stands below where it began."""
-    reward = run.get(HEADLINE)
-    return reward is not None and level(reward.values, late=True) < level(reward.values, late=False)

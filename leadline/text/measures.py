@@ -5,7 +5,8 @@ All are shares between 0 and 1 (length apart), so that a change of one says as m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +19,52 @@ PERIOD = 3  # characters: a stutter repeats at most so many
 STRETCH = 24  # tokens: a word said again within so many is a repetition
 PHRASE = 2  # tokens: to pick words out of a prompt is work, to repeat its phrases is not
 SALT = np.int64(1_000_003)
+TIMES = 1 << 16  # that a token may stand in a text: more count as so many
 LOOKED_AT = 2000  # characters of an answer: a stutter is one long before
 SHORTEST = 8  # tokens: in less text nothing can be said twice
 LOOP = 4  # words: of real long answers 2 % hold more than half of their runs of four twice, of pairs 25 %
 LOOP_SIGNS = 2 * PER_WORD  # characters: two words, where a run writes none
 
 
-def beside_chance(written: Written, measure: Callable[[Written, Ids], Values]) -> tuple[Values, Values]:
-    """Return a measure of answers and their own prompts, and its mean over prompts of other answers of the step: what
-    chance offers. NaN is left out of the mean, unless there is nothing else."""
-    stacked = np.stack([measure(written, _neighbour(written, by)) for by in range(1, OTHERS + 1)])
-    known = np.isfinite(stacked)
-    mean: Values = np.full(stacked.shape[1], np.nan)
-    np.divide(np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0), out=mean, where=known.any(axis=0))
-    return measure(written, np.arange(len(written))), mean
+def copied(written: Written) -> tuple[Values, Values]:
+    """Return how much of an answer stands in its own prompt, in runs of at least PHRASE tokens, and how much in prompts
+    that other answers of the same step were given to; NaN without a prompt or an answer."""
+    theirs, whose = _grams(written.prompts, PHRASE)
+    ours, owner = _grams(written.answers, PHRASE)
+    known = np.unique(whose * SALT * SALT + theirs)
+
+    def hits(source: Ids) -> Values:
+        return _covered(written.answers, np.isin(source[owner] * SALT * SALT + ours, known), PHRASE)
+
+    return _own_and_others(written, hits)
+
+
+def shared(written: Written) -> tuple[Values, Values]:
+    """Return how many of an answer's tokens its own prompt offers, each counted as often as it stands there; and the
+    same of prompts that other answers of the step were given to: what chance offers."""
+    offered = np.unique(_numbered(written.prompts, np.arange(len(written)), written.kinds))
+    numbers = _numbered(written.answers, np.zeros(len(written), dtype=np.int64), written.kinds)
+
+    def hits(source: Ids) -> Flags:
+        return np.isin(numbers + source[written.answers.owner] * written.kinds * TIMES, offered)
+
+    return _own_and_others(written, hits)
+
+
+def _own_and_others(written: Written, hits: Callable[[Ids], Values | Flags]) -> tuple[Values, Values]:
+    """Return the share of each answer that its own prompt has, and that prompts of others in its batch have: `hits`
+    tells which tokens the prompt of sample `source[i]` has."""
+    answers, every = written.answers, np.arange(len(written))
+    first = np.searchsorted(written.batch, np.arange(written.batches))
+    start, size = first[written.batch], np.bincount(written.batch, minlength=written.batches)[written.batch]
+    shares = []
+    for source in (every, *(start + (every - start + by) % size for by in range(1, OTHERS + 1))):
+        found = np.bincount(answers.owner, weights=hits(source), minlength=len(written))
+        told = (answers.count > 0) & (written.prompts.count[source] > 0)
+        shares.append(np.divide(found, answers.count, out=np.full(len(written), np.nan), where=told))
+    known = np.isfinite(shares[1:])
+    total, count = np.where(known, shares[1:], 0.0).sum(axis=0), known.sum(axis=0)
+    return shares[0], np.divide(total, count, out=np.full(len(written), np.nan), where=count > 0)
 
 
 def recurring(written: Written) -> Values:
@@ -138,23 +171,37 @@ def _seen(stretch: Ids, what: Ids, counted: Flags) -> Flags:
 def alike(written: Written) -> Values:
     """Return how like an answer is to the answers to other prompts of its step: the mean overlap of what they hold
     (Jaccard, runs of three characters, or single and paired words)."""
-    return _likeness(written, held(written.answers, 2 if written.words else 3))
+    likeness = np.full(len(written), np.nan)
+    numbers: dict[str, int] = {}
+    prompts = np.asarray([numbers.setdefault(sample.prompt, len(numbers)) for sample in written.samples])
+    for _, inside, overlap in _together(written.answers, written.batch, written.batches, written.words):
+        asked = prompts[inside]
+        others = asked[:, None] != asked[None, :]
+        if not written.asks[inside].any():
+            others = ~np.eye(len(asked), dtype=bool)
+        count, total = others.sum(axis=1), (overlap * others).sum(axis=1)
+        np.divide(total, count, out=likeness[inside], where=count > 0)
+    return likeness
 
 
 def agreement(written: Written) -> Values:
     """Return how like the answers to one prompt are to each other, by group."""
-    grams, owner = held(written.grouped, 2 if written.words else 3)
     likeness: Values = np.full(len(written.group_batch), np.nan)
-    first = np.searchsorted(written.group, np.arange(len(likeness) + 1))
-    at = np.searchsorted(owner, first)
-    for place in range(len(likeness)):
-        members = int(first[place + 1] - first[place])
-        if members < 2:
-            continue
-        names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
-        overlap = _overlaps(owner[at[place] : at[place + 1]] - first[place], columns.reshape(-1), members, len(names))
-        likeness[place] = (overlap.sum() - members) / (members * (members - 1))
+    for place, _, overlap in _together(written.grouped, written.group, len(likeness), written.words):
+        likeness[place] = (overlap.sum() - len(overlap)) / (len(overlap) * (len(overlap) - 1))
     return likeness
+
+
+def _together(text: Tokens, part: Ids, parts: int, words: bool) -> Iterator[tuple[int, slice, Values]]:
+    """Yield the parts of the samples with more than one of them, which samples they are, and how they overlap."""
+    grams, owner = held(text, 2 if words else 3)
+    edges = np.searchsorted(part, np.arange(parts + 1))
+    at = np.searchsorted(owner, edges)
+    for place, (first, last) in enumerate(pairwise(edges.tolist())):
+        if last - first > 1:
+            names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
+            who = owner[at[place] : at[place + 1]] - first
+            yield place, slice(first, last), _overlaps(who, columns.reshape(-1), last - first, len(names))
 
 
 def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Values:
@@ -168,64 +215,6 @@ def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Values:
     return overlaps
 
 
-def _likeness(written: Written, held: tuple[Ids, Ids]) -> Values:
-    grams, owner = held
-    likeness = np.full(len(written), np.nan)
-    numbers: dict[str, int] = {}
-    prompts = np.asarray([numbers.setdefault(sample.prompt, len(numbers)) for sample in written.samples])
-    order = np.searchsorted(written.batch, np.arange(written.batches + 1))
-    at = np.searchsorted(owner, order)
-    for place in range(written.batches):
-        first, last = int(order[place]), int(order[place + 1])
-        if last - first < 2:
-            continue
-        names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
-        overlap = _overlaps(owner[at[place] : at[place + 1]] - first, columns.reshape(-1), last - first, len(names))
-        asked = prompts[first:last]
-        others = asked[:, None] != asked[None, :]
-        if not written.asks[first:last].any():
-            others = ~np.eye(last - first, dtype=bool)
-        count = others.sum(axis=1)
-        total = (overlap * others).sum(axis=1)
-        likeness[first:last] = np.divide(total, count, out=np.full(last - first, np.nan), where=count > 0)
-    return likeness
-
-
-def _neighbour(written: Written, by: int) -> Ids:
-    """Return for each sample another one of its batch."""
-    first = np.searchsorted(written.batch, np.arange(written.batches))
-    size = np.bincount(written.batch, minlength=written.batches)
-    start, count = first[written.batch], size[written.batch]
-    return start + (np.arange(len(written)) - start + by) % count
-
-
-def copied(written: Written, source: Ids) -> Values:
-    """Return how much of each answer stands in the prompt of sample `source[i]`, in runs of at least PHRASE tokens; NaN
-    without a prompt or an answer."""
-    answers, prompts = written.answers, written.prompts
-    theirs, whose = _grams(prompts, PHRASE)
-    known = np.unique(whose * SALT * SALT + theirs)
-    ours, owner = _grams(answers, PHRASE)
-    inside = np.isin(source[owner] * SALT * SALT + ours, known)
-    covered = _covered(answers, inside, PHRASE)
-    hits = np.bincount(answers.owner, weights=covered, minlength=len(written))
-    share: Values = np.full(len(written), np.nan)
-    np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
-    return share
-
-
-def shared(written: Written, source: Ids) -> Values:
-    """Return how many of each answer's tokens the prompt of sample `source[i]` offers, each counted as often as it
-    stands there."""
-    answers, prompts = written.answers, written.prompts
-    offered = np.unique(_numbered(prompts, np.arange(len(written)), written.kinds))
-    taken = np.isin(_numbered(answers, source, written.kinds), offered)
-    hits = np.bincount(answers.owner, weights=taken, minlength=len(written))
-    share: Values = np.full(len(written), np.nan)
-    np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
-    return share
-
-
 def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
     """Return each token with whose prompt it is looked for in, and the how-manieth of its kind it is."""
     key = text.owner * kinds + text.ids
@@ -235,7 +224,7 @@ def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
     start = np.maximum.accumulate(np.where(first, np.arange(len(ranked)), 0))
     times = np.empty(len(key), dtype=np.int64)
     times[order] = np.arange(len(ranked)) - start
-    return (source[text.owner] * kinds + text.ids) * (1 << 16) + np.minimum(times, (1 << 16) - 1)
+    return (source[text.owner] * kinds + text.ids) * TIMES + np.minimum(times, TIMES - 1)
 
 
 def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..digits import first_highest
 from ..draws import Stream
 from ..facts.finding import PromptChange
+from ..kept import MANY, kept
 from ..records import dataclass
 from ..run import Values
 from .sampler import Batch
@@ -36,6 +37,7 @@ class ChangeOfPrompts:
     p: float
 
 
+@kept(MANY)
 def changes_in(batches: Sequence[Batch]) -> tuple[ChangeOfPrompts, ...]:
     """Return the sudden changes of the prompts, in order."""
     asked = [batch for batch in batches if batch.alone]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..facts.finding import BEGUN, Move, Way
+from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Rollout, Values
 from . import measures
@@ -92,6 +93,7 @@ class Relation:
         return np.asarray(self.drawn[way] > bar) if way in self.drawn else np.zeros(DRAWS, dtype=bool)
 
 
+@kept(FEW)
 def relation(written: Written) -> Relation | None:
     """Relate the samples to the run's own first ones; None with fewer than two batches."""
     sides = _sides(written)
@@ -157,11 +159,10 @@ def _sides(written: Written) -> list[_Side]:
         "empty": (measures.empty(written), None),
     }
     if written.asks.any():
-        shared, shared_by_chance = measures.beside_chance(written, measures.shared)
-        copied, copied_by_chance = measures.beside_chance(written, measures.copied)
-        taken_up = shared - shared_by_chance
+        (offered, by_chance), (copied, from_others) = measures.shared(written), measures.copied(written)
+        taken_up = offered - by_chance
         values["detached"] = (taken_up, taken_up * size)
-        values["copied"] = (copied - copied_by_chance, (1 - copied) * size)
+        values["copied"] = (copied - from_others, (1 - copied) * size)
     sides = []
     for way, (share, amount) in values.items():
         seen = track(written, share)
@@ -237,10 +238,10 @@ def pair(written: Written, worse: Values, begun: int) -> tuple[Rollout, Rollout]
     paid = _paid(written, written.batch >= written.batches - third)
     worse = np.where(np.isfinite(worse), worse, 0.0)
     late = paid[np.argsort(-worse[paid], kind="stable")][: max(round(WORST * len(paid)), 1)]
-    held = [frozenset(_tokens(written, place)) for place in early.tolist()]
+    held = [_tokens(written, place) for place in early.tolist()]
     best = (-1.0, 0.0, int(early[0]), int(late[0]))
     for new in late.tolist():
-        asked = frozenset(_tokens(written, new))
+        asked = _tokens(written, new)
         for old, tokens in zip(early.tolist(), held, strict=True):
             best = max(best, (len(asked & tokens) / max(len(asked | tokens), 1), -float(worse[old]), old, new))
         if best[0] == 1:
@@ -254,7 +255,5 @@ def _paid(written: Written, among: Flags) -> NDArray[np.int64]:
     return places[scores >= np.nanmedian(scores)] if np.isfinite(scores).any() else places
 
 
-def _tokens(written: Written, place: int) -> list[int]:
-    own: Flags = written.prompts.owner == place
-    found: list[int] = written.prompts.ids[own].tolist()
-    return found
+def _tokens(written: Written, place: int) -> frozenset[int]:
+    return frozenset(written.prompts.ids[written.prompts.owner == place].tolist())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import TypeVar
 
 from ..digits import exact_sum
@@ -33,6 +35,13 @@ class Batch:
     mean: float  # reward of the whole step; NaN without any
     lowest: float
     highest: float
+
+    @property
+    def fingerprint(self) -> bytes:
+        """The same for batches of the same samples."""
+        told = [[(one.prompt, one.output, one.score, one.group) for one in some] for some in (self.alone, *self.groups)]
+        whole = (self.step, told, self.scored, self.mixed, self.tied, self.mean, self.lowest, self.highest)
+        return blake2b(pickle.dumps(whole)).digest()
 
     @property
     def samples(self) -> tuple[Rollout, ...]:
@@ -68,7 +77,7 @@ def steps_to_read(steps: Sequence[int]) -> list[int]:
 
 
 def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
-    read = [one for one in rollouts if _is_text(one.output) and _is_text(one.prompt)]
+    read = [one for one in rollouts if all(isinstance(text, str) for text in (one.prompt, one.output))]  # or by hand
     if not read:
         return None
     groups = _groups(read)
@@ -86,11 +95,6 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
         min(scores, default=math.nan),
         max(scores, default=math.nan),
     )
-
-
-def _is_text(value: object) -> bool:
-    """Tell whether it is text: a run made by hand may hold anything."""
-    return isinstance(value, str)
 
 
 def _groups(rollouts: Sequence[Rollout]) -> list[list[Rollout]]:

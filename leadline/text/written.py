@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kept import FEW, kept
 from ..records import dataclass, replace
 from ..run import Flags, Rollout, Steps, Values
 from .sampler import TELLING, Batch
@@ -91,6 +91,7 @@ class Written:
         return np.divide(total, count, out=means, where=count > 0)
 
 
+@kept(FEW)
 def written(steps: Sequence[Batch]) -> Written | None:
     """Return the samples of these steps; None where no text was kept."""
     together = joined([step for step in steps if step.alone])
@@ -127,9 +128,11 @@ def written(steps: Sequence[Batch]) -> Written | None:
     )
 
 
+@kept(FEW)
 def since(text: Written, batch: int) -> Written:
     """Return the batches from one place on."""
-    kept = text.batch >= batch
+    kept, whole = text.batch >= batch, text.group_batch >= batch
+    inside = whole[text.group]
     return replace(
         text,
         steps=text.steps[batch:],
@@ -141,18 +144,10 @@ def since(text: Written, batch: int) -> Written:
         prompts=_only(text.prompts, kept),
         lengths=text.lengths[kept],
         asks=text.asks[kept],
-        **_groups_since(text, batch),
+        grouped=_only(text.grouped, inside),
+        group=(np.cumsum(whole) - 1)[text.group[inside]],
+        group_batch=text.group_batch[whole] - batch,
     )
-
-
-def _groups_since(text: Written, batch: int) -> dict[str, Any]:
-    kept = text.group_batch >= batch
-    inside = kept[text.group]
-    return {
-        "grouped": _only(text.grouped, inside),
-        "group": (np.cumsum(kept) - 1)[text.group[inside]],
-        "group_batch": text.group_batch[kept] - batch,
-    }
 
 
 def _only(tokens: Tokens, kept: Flags) -> Tokens:
