@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -47,11 +48,10 @@ def read(
     `mapping` maps metrics to log keys that are not detected.
     `joining`: which logs at `path` are one run, by evidence or as the user says.
     `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
-    `now`: the time at which it is read, so that a run whose log has long been still is taken to be finished; without it
-    the reading depends on the log alone."""
+    `now`: the time at which it is read, in seconds since the epoch; by default that of the clock. A run whose log has
+    long been still by then is taken to be finished."""
     run = open_run(path, mapping=mapping, joining=joining).until(until)
-    silent = now is not None and long_still(run, now)
-    return read_run(run, budget=budget, price=price, charts=charts, silent=silent)
+    return read_run(run, budget=budget, price=price, charts=charts, now=now)
 
 
 def read_all(
@@ -67,9 +67,7 @@ def read_all(
 ) -> Iterator[Reading]:
     """Read every run at `path`, one after the other."""
     for opened in open_runs(path, mapping=mapping, joining=joining):
-        run = opened.until(until)
-        silent = now is not None and long_still(run, now)
-        yield read_run(run, budget=budget, price=price, charts=charts, silent=silent)
+        yield read_run(opened.until(until), budget=budget, price=price, charts=charts, now=now)
 
 
 def read_run(
@@ -78,20 +76,19 @@ def read_run(
     budget: int | None = None,
     price: float | None = None,
     charts: Wanted = "all",
-    silent: bool = False,
+    now: float | None = None,
 ) -> Reading:
-    """Read a run that is already opened. `charts`: what to prepare for drawing; a screen needs the main ones.
-    `silent`: its log has long been still, so it is taken to be finished."""
-    view = view_of(run, budget=budget, silent=silent)
-    return read_view(view, price=price, charts=charts)
+    """Read a run that is already opened. `charts`: what to prepare for drawing; a screen needs the main ones."""
+    return read_view(view_of(run, budget=budget, now=now), price=price, charts=charts)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
-def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
+def view_of(run: Run, *, budget: int | None = None, now: float | None = None) -> View:
     """Return the run under the eyes of all findings: the last files, reviews and the samples to look at, are read
-    here."""
+    here, and the clock is asked whether its log has long been still, so that every reader of a run is told the same."""
     loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
     gaps = passing(loaded, outages(loaded))
+    silent = long_still(run, time.time() if now is None else now)
     plan = plan_of(run, budget or run.config.planned_steps, silent=silent)
     return View(without_outages(loaded, gaps), plan, gaps)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +110,6 @@ def verb(options: ReadOptions) -> None:
         "mapping": mapping,
         "joining": joining,
         "charts": "all" if drawn else "main",  # a screen draws little, and is there sooner
-        "now": time.time(),
     }
     if options.every:
         for number, reading in enumerate(each(pipeline.read_all(options.path, **how))):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -12,7 +11,6 @@ from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
 from ..live.memory import give_back
 from ..pipeline import read_run
-from ..reading.wall_clock import long_still
 from ..records import dataclass
 from ..review.store import mark as reviewed
 from ..run import Run
@@ -180,7 +178,7 @@ def _log_mark(log: Log) -> str:
 
 def _entry(task: Task, held: _Held) -> ShelfEntry:
     run = _understood(held)
-    reading = read_run(run, charts="none", silent=long_still(run, time.time()))
+    reading = read_run(run, charts="none")
     found = found_at(held.identity, task.unit, held.log)
     return entry(found, run, reading, modified=held.modified, mark=held.mark)
 
