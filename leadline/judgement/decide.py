@@ -17,7 +17,7 @@ from ..facts.finding import SAID, Cause
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
 from ..findings.reward_break import RewardBreak
 from ..plan import Plan
-from ..questions.direction import p_at_rest, p_flat, p_rising
+from ..questions.direction import p_at_rest, p_flat, p_moved, p_rising
 from ..questions.fall import Ranking, fall_in_last_rows, highest, p_below_its_best
 from ..questions.forecast import on_its_way, told_at
 from ..questions.level import silence
@@ -190,19 +190,20 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     if verdict == "continue" and (case.never_moved or rises <= 0.5):  # what it did is no reason to go on
         rest = None if case.never_moved or p_flat(curve) <= AGREED else rest_of(curve, series)
         if rest is None:
-            return Reason("time_left", clear=False, level=now)
+            return Reason("time_left", clear=False, start=None if case.never_moved else start, level=now)
         return Reason("time_left", None, rest.since, rest.between, level=now)
     drifts = (DRIFT,) if case.p_drifts > 0.5 else ()
     if case.never_moved and verdict == "undecided" and (more := _steps_to_tell(case)):
         return Reason("too_noisy", level=now, more_steps=more)
     if case.never_moved:
-        return Reason("no_trend", level=now, findings=drifts)
+        still = 1 - p_moved(curve)
+        return Reason("no_trend", still, clear=still > AGREED, level=now, findings=drifts)
     if rises > 0.5:
         turn = turning_point(curve, series)
         return Reason("rising", p=rises, clear=rises > AGREED, start=start, turn=turn, level=now)
     p, rest = p_at_rest(curve), rest_of(curve, series)
     since, between = (None, None) if rest is None else (rest.since, rest.between)
-    return Reason("flat", p, since, between, clear=p > AGREED, level=now, findings=drifts)
+    return Reason("flat", p, since, between, clear=p > AGREED, start=start, level=now, findings=drifts)
 
 
 def _steps_to_tell(case: Case) -> int:

@@ -87,6 +87,7 @@ def best_checkpoint(best: BestCheckpoint | None) -> str | None:
 
 def _verdict(reading: Reading) -> Iterable[Notice]:
     judgement, said = reading.judgement, verdict_lines(reading)
+    cause = said.under("cause")
     severity = VERDICTS.get(calls_for(judgement.verdict, judgement.outcome))
     if severity is None:
         return
@@ -99,7 +100,7 @@ def _verdict(reading: Reading) -> Iterable[Notice]:
         severity,
         said.headline,
         min(onsets, default=None),
-        (*([f"Cause: {said.cause}"] if said.cause else []), *map(_told, (*heard, *others))),
+        (*([f"Cause: {cause}"] if cause else []), *map(_told, (*heard, *others))),
     )
 
 

@@ -14,7 +14,7 @@ from ..reading.wall_clock import patience, still_from
 from ..report.data import as_data, dump
 from ..run import HEADLINE, Run, Series
 from ..sources.source import Log
-from ..words.verdict import verdict_lines
+from ..words.verdict import headline, reason_says
 from .naming import called
 from .row import FINISHED, Need, Row, ShelfEntry, Unit
 
@@ -45,7 +45,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
     body = dump(as_data(reading), lines=True).encode()
     hours = None if first is None or last is None else (last - first) / 3600
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
-    best, lines = judgement.best_checkpoint, verdict_lines(reading)
+    best = judgement.best_checkpoint
     asks = len(run.rollouts.steps) > 0 and any(one.id == NEEDS_EYES for one in reading.findings)
     going = judgement.ended is None and horizon is not None and horizon.planned
     return ShelfEntry(
@@ -60,7 +60,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             verdict=judgement.verdict,
             p=judgement.p_continue_pays,
             reason=judgement.reason.kind,
-            why=lines.short,
+            why=reason_says(judgement),
             ended=judgement.ended,
             best_step=None if best is None else best.step,
             best_path=None if best is None else best.path,
@@ -78,7 +78,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             mark=mark,
             digest=hashlib.sha256(body).hexdigest(),
             outcome=judgement.outcome,
-            headline=lines.headline,
+            headline=headline(judgement),
         ),
         body,
     )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..contract import ChartData, Finding, Reading, RunSummary
 from ..digits import number, percent, span
 from ..facts.chart import ChartId, Contrast
-from ..facts.finding import REWARD_DROPPED, TIMELINE, side_by_side
+from ..facts.finding import FURTHEST, NEEDS_EYES, REWARD_DROPPED, TIMELINE, TRUNCATION, side_by_side
 from ..facts.sections import hidden
 from ..run import HEADLINE
-from .verdict import decides, verdict_lines
+from .verdict import HeadLine, decides, verdict_lines
 
 MORE = " (-v for details)"
 NOTHING_LOGGED = "Nothing was logged up to this step."
@@ -166,12 +165,17 @@ CLUES = ("stability.spike", "stability.grad_norm", "policy_loss.jump", "unexplai
 
 def worth_a_line(reading: Reading) -> list[Finding]:
     """Return the findings to print below the verdict: not those that its lines give, nor what asks for nothing."""
-    reason, above = reading.judgement.reason, verdict_lines(reading).told.values()
+    reason, above = reading.judgement.reason, [one.finding for one in verdict_lines(reading).lines if one.finding]
     said = set(ROUTINE)
     if reason.kind == "fallen" and reading.judgement.judged == HEADLINE and not reason.unlikely:
         said |= {*REWARD_DROPPED, "stability.stuck"}
     if reason.kind in ("ceiling", "no_signal"):
         said |= {"stability.stuck"}
+    ways = {one.id: [move.way for move in getattr(one.facts, "moves", ())[:FURTHEST]] for one in reading.findings}
+    if any("cut" in ways[one.id] for one in above):
+        said.add(TRUNCATION)
+    elif TRUNCATION in ways and ways.get(NEEDS_EYES) == ["cut"]:
+        said.add(NEEDS_EYES)
     calm = () if reason.is_past else CLUES  # as notes they did no harm
     return [
         one
@@ -200,24 +204,14 @@ def is_masked(contrast: Contrast) -> bool:
     return any(("#" in phrase.phrase and not phrase.whole_words) or "<end>" in phrase.phrase for phrase in phrases)
 
 
-class HeadLine(NamedTuple):
-    """A labeled line below the headline."""
-
-    label: str
-    says: str
-    finding: Finding | None = None  # that it gives
-    quoted: bool = False  # text of the policy
-
-
 def head_lines(reading: Reading) -> list[HeadLine]:
     """Return the lines below the headline. The two samples that settle most cases come after the finding they belong
-    to, or after the advice to read them; none if the reward itself says that it dropped."""
-    said = verdict_lines(reading)
-    lines = [HeadLine(label, says, said.told.get(label)) for label, says in said.labeled]
-    pair = next((pair for one in reading.findings if (pair := side_by_side(one.facts))), [])
-    if reading.judgement.reason.kind == "fallen":
-        pair = []
-    after = 1 if said.why else len(lines)
+    to, or after the advice to read them."""
+    lines, judgement = verdict_lines(reading).lines, reading.judgement
+    why = bool(lines) and lines[0].label == "why"
+    asked = reading.findings if why or judgement.asks_for_review else ()
+    pair = next((pair for one in asked if (pair := side_by_side(one.facts))), [])
+    after = 1 if why else len(lines)
     return [*lines[:after], *(HeadLine(when, says, quoted=True) for when, says in pair), *lines[after:]]
 
 

@@ -80,7 +80,7 @@ def test_the_first_line_is_the_headline_and_a_screen_holds_what_it_rests_on(run:
     lines, said = shown.splitlines(), verdict_lines(reading(run, until))
     assert lines[0] == said.headline
     assert lines[1] == ""
-    for label, says in said.labeled:
+    for label, says, *_ in said.lines:
         assert f"{label:<9}{says[:60]}" in unwrapped_rows(shown)
     assert sum("┤" in line for line in lines) == 2
 
