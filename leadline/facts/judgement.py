@@ -246,8 +246,10 @@ class Judgement:
     @property
     def a_step_stands_out(self) -> bool:
         """True if one step is better than the others: without a trend only a checkpoint on disk is worth naming."""
-        best = self.best_checkpoint
-        return self.reason.kind not in ("no_trend", "too_noisy") or (best is not None and best.path is not None)
+        best, reason = self.best_checkpoint, self.reason
+        frozen = reason.findings == ("policy.frozen",) and reason.since_step is None
+        alike = frozen or reason.kind in ("no_trend", "too_noisy")
+        return not alike or (best is not None and best.path is not None)
 
     @property
     def starts_over(self) -> bool:
@@ -291,7 +293,8 @@ class Judgement:
             return OUTCOMES[reason.kind]
         if not reason.is_flat:
             return "unclear"
-        return "no_trend" if reason.kind == "no_trend" else "plateaued"
+        never_moved = reason.kind == "no_trend" or (reason.kind == "time_left" and reason.start is None)
+        return "no_trend" if never_moved else "plateaued"
 
 
 def _collapsed(reason: Reason) -> bool:

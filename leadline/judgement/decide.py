@@ -186,17 +186,18 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("no_signal", p, evidence.no_signal_since, level=now, findings=ids)
     if verdict != "continue" and _is_at_its_ceiling(case, now):
         return Reason("ceiling", high=case.ceiling, level=now)
-    rises = p_rising(curve)
+    rises, still = p_rising(curve), 1 - p_moved(curve)
     if verdict == "continue" and (case.never_moved or rises <= 0.5):  # what it did is no reason to go on
-        rest = None if case.never_moved or p_flat(curve) <= AGREED else rest_of(curve, series)
-        if rest is None:
-            return Reason("time_left", clear=False, start=None if case.never_moved else start, level=now)
-        return Reason("time_left", None, rest.since, rest.between, level=now)
+        if case.never_moved:
+            return Reason("time_left", still, clear=still > AGREED, level=now)
+        known = p_flat(curve) > AGREED
+        rest = rest_of(curve, series) if known else None
+        since, between = (None, None) if rest is None else (rest.since, rest.between)
+        return Reason("time_left", None, since, between, clear=known, start=start, level=now)
     drifts = (DRIFT,) if case.p_drifts > 0.5 else ()
     if case.never_moved and verdict == "undecided" and (more := _steps_to_tell(case)):
         return Reason("too_noisy", level=now, more_steps=more)
     if case.never_moved:
-        still = 1 - p_moved(curve)
         return Reason("no_trend", still, clear=still > AGREED, level=now, findings=drifts)
     if rises > 0.5:
         turn = turning_point(curve, series)

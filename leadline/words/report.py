@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..contract import ChartData, Finding, Reading, RunSummary
 from ..digits import number, percent, span
 from ..facts.chart import ChartId, Contrast
-from ..facts.finding import FURTHEST, NEEDS_EYES, REWARD_DROPPED, TIMELINE, TRUNCATION, side_by_side
+from ..facts.finding import FURTHEST, NEEDS_EYES, REWARD_DROPPED, TIMELINE, TRUNCATION, Move, side_by_side
 from ..facts.sections import hidden
 from ..run import HEADLINE
 from .verdict import HeadLine, decides, verdict_lines
@@ -171,8 +171,8 @@ def worth_a_line(reading: Reading) -> list[Finding]:
         said |= {*REWARD_DROPPED, "stability.stuck"}
     if reason.kind in ("ceiling", "no_signal"):
         said |= {"stability.stuck"}
-    ways = {one.id: [move.way for move in getattr(one.facts, "moves", ())[:FURTHEST]] for one in reading.findings}
-    if any("cut" in ways[one.id] for one in above):
+    ways = {one.id: _ways(one) for one in reading.findings}
+    if any("cut" in moved for name, moved in ways.items() if name != NEEDS_EYES):
         said.add(TRUNCATION)
     elif TRUNCATION in ways and ways.get(NEEDS_EYES) == ["cut"]:
         said.add(NEEDS_EYES)
@@ -182,6 +182,11 @@ def worth_a_line(reading: Reading) -> list[Finding]:
         for one in reading.findings
         if one not in above and one.id not in said and (one.id not in calm or one.severity != "note")
     ]
+
+
+def _ways(finding: Finding) -> list[str]:
+    """Return how the responses changed, as its sentence has it."""
+    return [move.way for move in getattr(finding.facts, "moves", ())[:FURTHEST] if isinstance(move, Move)]
 
 
 def chart_title(data: ChartData, chart: ChartId) -> str:

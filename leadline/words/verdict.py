@@ -22,14 +22,15 @@ from ..facts.judgement import (
     Judgement,
     Outcome,
     Reason,
+    Upside,
 )
 from ..records import dataclass, replace
 from ..run import HEADLINE
 from . import sentence
 
 WIDEST = 100  # columns of a headline
-TIGHT = 3  # how short a reason can be made
-LOST = (0, 3, 9), (0, 2, 4, 6), (0, 1)  # how much a reader misses of each slot of the headline if it is made shorter
+TIGHT, SIZELESS = 3, 2  # how short a reason, and how sure it is, can be made
+LOST = (0, 3, 9), (0, 2, 4, 6), (0, 1, 5)  # how much a reader misses of each slot of the headline if it is made shorter
 FORMS = sorted(
     product(*map(range, map(len, LOST))), key=lambda less: sum(lost[n] for lost, n in zip(LOST, less, strict=True))
 )
@@ -118,12 +119,18 @@ def reason_says(judgement: Judgement) -> str:
 def headline(judgement: Judgement) -> str:
     """Return what to do and what to keep, why, and how sure that is, in at most `WIDEST` columns: the last slot is
     shortened first, the first one last."""
-    for what, why, how_sure in FORMS:
-        slots = _what(judgement, what), _why(judgement, why), _how_sure(judgement, how_sure)
-        said = " · ".join(filter(None, slots))
-        if len(said) <= WIDEST:
-            return said
-    return f"{said[: WIDEST - 1]}…"
+    said = _joined(judgement, _fitting(judgement))
+    return said if len(said) <= WIDEST else f"{said[: WIDEST - 1]}…"
+
+
+def _fitting(judgement: Judgement) -> tuple[int, ...]:
+    """Return how much shorter each slot has to be made for all of them to fit."""
+    return next((less for less in FORMS if len(_joined(judgement, less)) <= WIDEST), FORMS[-1])
+
+
+def _joined(judgement: Judgement, less: tuple[int, ...]) -> str:
+    slots = (slot(judgement, n) for slot, n in zip((_what, _why, _how_sure), less, strict=True))
+    return " · ".join(filter(None, slots))
 
 
 def _what(judgement: Judgement, less: int = 0) -> str:
@@ -151,17 +158,22 @@ def _what(judgement: Judgement, less: int = 0) -> str:
         return f"STOP{keep}{review}"
     bad = ENDED_BADLY.get(judgement.outcome)
     since = _since(judgement.reason) if judgement.outcome == "hacked" else ""
-    ended = "" if bad is None else f", {bad}{since}"
-    return f"FINISHED{ended}{', worth extending' * judgement.worth_extending}{keep}{review}"
+    ended = "" if bad is None else f", {_likely(judgement.reason).upper()}{bad}{since}"
+    if judgement.worth_extending:
+        keep = f", worth extending{keep * (less < 2)}"
+    return f"FINISHED{ended}{keep}{review}"
 
 
 def _how_sure(judgement: Judgement, less: int = 0) -> str:
-    """The third slot: confidence in what happened, or the chance of a gain. `less`: 1 without its condition."""
+    """The third slot: confidence in what happened, or the chance of a gain. `less`: 1 without its condition, 2 nor
+    size."""
     reason = judgement.reason
     if reason.kind == "no_reward":
         return "" if not reason.candidates else f"pick one: --map reward/mean={reason.candidates[0]}"
     if confident := _confident(judgement):
         return confident
+    if less == SIZELESS:
+        judgement = replace(judgement, upside=Upside())
     if not (chance := _chance(judgement)) or less or judgement.verdict == "continue":
         return chance
     return f"{chance} if {'continued' if judgement.ended is None else 'extended'}"
@@ -193,7 +205,7 @@ def _why(judgement: Judgement, less: int = 0) -> str:
     if brief:
         judgement = replace(judgement, horizon=None)
         reason = replace(reason, since_step=None) if reason.kind in ("fallen", "time_left", "flat") else reason
-    name, now, since = _name(judgement, brief=less > 0), _level(reason.level), _since(reason)
+    name, now, since = _name(judgement, brief=less > 0), _level(reason.level), "" if tight else _since(reason)
     at, training = ("", "") if tight or reason.level is None else (f" ({now} now)", _beside(reason))
     match reason.kind:
         case "no_reward":
@@ -202,7 +214,8 @@ def _why(judgement: Judgement, less: int = 0) -> str:
             return f"all {reason.points} values of {_key(reason)} are NaN or Inf"
         case "too_few":
             so_far, needed = reason.points or 0, (reason.points or 0) + (reason.more_points or 0)
-            return f"too early: {counted(so_far, 'point')} of {_key(reason)} logged, {needed} needed"
+            too = "too early" if judgement.ended is None else "too short"
+            return f"{too}: {counted(so_far, 'point')} of {_key(reason)} logged, {needed} needed"
         case "lost_numbers":
             return f"{_key(reason)} has been NaN or Inf since step {reason.since_step}"
         case "gamed":
@@ -210,7 +223,7 @@ def _why(judgement: Judgement, less: int = 0) -> str:
         case "fallen":
             return _fallen(reason, name, judgement)
         case "degraded":
-            return f"quality degrading{since} while {name} is flat at {now}"
+            return f"quality degrading{since} while {name} is flat{'' if tight else f' at {now}'}"
         case "no_signal":
             if reason.findings == ("policy.frozen",):
                 stuck = "policy is frozen" if reason.since_step is None else f"learning rate is 0{since}"
@@ -219,7 +232,8 @@ def _why(judgement: Judgement, less: int = 0) -> str:
         case "ceiling":
             return f"{name} saturated at {now}{'' if tight else f' of {_level(reason.high)}'}"
         case "too_noisy":
-            return f"{name} too noisy to judge{at}, ~{counted(reason.more_steps or 0, 'more step')} would tell"
+            tells = "" if tight else f", ~{counted(reason.more_steps or 0, 'more step')} would tell"
+            return f"{name} too noisy to judge{at}{tells}"
         case "flat" | "no_trend" | "time_left":
             left = _of_the_plan(judgement) if reason.kind == "time_left" else ""
             return f"{_course(reason, name, since, less)}{left}{training}"
@@ -232,11 +246,11 @@ def _course(reason: Reason, name: str, since: str, less: int) -> str:
     if reason.is_flat:
         since = since * reason.clear if reason.kind != "no_trend" else " since the start" * (less < 2)
         return f"{name} {_likely(reason)}flat at {_level(reason.level)}{since}"
-    if less == TIGHT or reason.level is None:
+    if reason.level is None:
         return f"{name} trend unclear"
-    if reason.start is None:
-        return f"{name} trend unclear ({level(reason.level)} now)"
-    return f"{name} {went(reason.start, reason.level)}, trend unclear"
+    start = None if less == TIGHT else reason.start
+    where = f"at {level(reason.level)}" if start is None else went(start, reason.level)
+    return f"{name} {where}, trend unclear"
 
 
 def _likely(reason: Reason) -> str:
@@ -308,6 +322,7 @@ def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
     if judgement.ended is not None:  # the first slot says what it did
         return f"{name} {moved}{when}"
     did = "collapsed" if judgement.outcome == "collapsed" else "dropped"
+    did = f"{_likely(reason)}{did}"
     return f"{name} {did}{when}, {moved}" if sudden else f"{name} {did} {moved}{when}"
 
 
@@ -334,7 +349,8 @@ def outlook(judgement: Judgement) -> str:
     if judgement.p_continue_pays is None or horizon is None:
         return ""
     hurt = judgement.outcome in ("collapsed", "hacked") or judgement.verdict == "roll_back"
-    chance = _chance(judgement) if _confident(judgement) else ""
+    told = not _confident(judgement) and _fitting(judgement)[-1] < SIZELESS
+    chance = "" if told else _chance(judgement)
     risk = "" if hurt or worse is None else f"{sure(worse)} risk of regression"
     if judgement.ended is None and not horizon.planned:
         what = f"No planned length found; doubling the run to step {horizon.end_step}"

@@ -206,7 +206,8 @@ def test_a_step_kept_before_the_text_proves_hacking_says_why(finding: str, said:
 @pytest.mark.parametrize(
     ("reason", "says", "outcome"),
     [
-        (Reason("time_left", p=None, since_step=51, level=0.9), "flat", "plateaued"),
+        (Reason("time_left", since_step=51, start=0.2, level=0.9), "flat", "plateaued"),
+        (Reason("time_left", p=0.9, level=0.9), "flat", "no_trend"),
         (Reason("time_left", clear=False, level=0.9), "unclear", "unclear"),
         (Reason("flat", p=0.95, level=0.9), "flat", "plateaued"),
         (Reason("flat", p=0.7, clear=False, level=0.9), "likely flat", "plateaued"),
@@ -240,4 +241,5 @@ def test_a_headline_fits_one_line_whatever_the_metrics_are_called(verdict: Verdi
     )  # fmt: skip
     said = headline(judged)
     assert len(said) <= WIDEST
+    assert not said.endswith("…") or kind in ("no_reward", "too_few", "lost_numbers")  # they name a key of the log
     assert said.split(" · ")[0].split(",")[0].split(" to ")[0].isupper()
