@@ -287,16 +287,11 @@ class Move:
         return WAYS[self.way].format(start=percent(start), now=percent(now), times=times(now))
 
 
-def ways_said(moves: Sequence[Move]) -> str:
+def ways_said(moves: Sequence[Move], subject: str = SUBJECT) -> str:
     """Return the changes that went furthest, under one subject if they share it."""
     said = [move.say() for move in moves[:FURTHEST]]
     shared = said[:1] and said[0].startswith(SUBJECT)
-    return listed([way.removeprefix(SUBJECT) if place and shared else way for place, way in enumerate(said)])
-
-
-def they(ways: str) -> str:
-    """Return the same after a subject."""
-    return f"they {ways.removeprefix(SUBJECT)}" if ways.startswith(SUBJECT) else ways
+    return f"{subject}{listed([way.removeprefix(SUBJECT) for way in said])}" if shared else listed(said)
 
 
 def since_said(step: int | None, low: int | None, high: int | None) -> str:

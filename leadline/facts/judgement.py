@@ -57,7 +57,7 @@ LIKELY = 2 / 3  # probability: from here on a course that is not clear is likely
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why, as numbers; each kind fills those that belong to it."""
+    """The reason as numbers; each kind fills those that belong to it."""
 
     kind: ReasonKind
     p: float | None = None

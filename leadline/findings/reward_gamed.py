@@ -8,7 +8,7 @@ import numpy as np
 
 from ..digits import percent
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Beside, Meaning, Move, Suspect, since_said, they, ways_said
+from ..facts.finding import SAID, Beside, Meaning, Move, Suspect, since_said, ways_said
 from ..facts.judgement import REVIEW
 from ..reading.samples import evidence_of, last_review
 from ..reading.view import HEADLINE, View
@@ -96,11 +96,11 @@ class ResponsesChanged(Facts):
     clear: bool = True  # sure enough to be said as a fact
 
     def say(self) -> str:
-        what = ways_said(self.moves)
+        what = ways_said(self.moves, "they ")
         gain = "" if self.gain_since is None else f" {percent(self.gain_since)} of the reward gain came since."
         last = "" if self.last_before is None else f" Step {self.last_before} is the last one before it."
         since = since_said(self.begun_step, self.begun_low, self.begun_high)
-        why = f": {they(what)}" if what else ""
+        why = f": {what}" if what else ""
         changed = "have changed" if self.clear else "may have changed"
         return f"Responses {changed}{since}{why}.{gain}{last}"
 

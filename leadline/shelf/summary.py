@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from ..contract import Reading
+from ..digits import capital
 from ..facts import NEEDS_EYES
 from ..facts.judgement import Judgement
 from ..reading.wall_clock import patience, still_from
 from ..report.data import as_data, dump
 from ..run import HEADLINE, Run, Series
 from ..sources.source import Log
-from ..words.verdict import headline, reason_says
+from ..words.verdict import headline, why
 from .naming import called
 from .row import FINISHED, Need, Row, ShelfEntry, Unit
 
@@ -60,7 +61,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             verdict=judgement.verdict,
             p=judgement.p_continue_pays,
             reason=judgement.reason.kind,
-            why=reason_says(judgement),
+            why=capital(why(judgement)),
             ended=judgement.ended,
             best_step=None if best is None else best.step,
             best_path=None if best is None else best.path,

@@ -171,7 +171,8 @@ def worth_a_line(reading: Reading) -> list[Finding]:
         said |= {*REWARD_DROPPED, "stability.stuck"}
     if reason.kind in ("ceiling", "no_signal"):
         said |= {"stability.stuck"}
-    ways = {one.id: _ways(one) for one in reading.findings}
+    moves = {one.id: getattr(one.facts, "moves", ())[:FURTHEST] for one in reading.findings}
+    ways = {name: [move.way for move in moved if isinstance(move, Move)] for name, moved in moves.items()}
     if any("cut" in moved for name, moved in ways.items() if name != NEEDS_EYES):
         said.add(TRUNCATION)
     elif TRUNCATION in ways and ways.get(NEEDS_EYES) == ["cut"]:
@@ -182,11 +183,6 @@ def worth_a_line(reading: Reading) -> list[Finding]:
         for one in reading.findings
         if one not in above and one.id not in said and (one.id not in calm or one.severity != "note")
     ]
-
-
-def _ways(finding: Finding) -> list[str]:
-    """Return how the responses changed, as its sentence has it."""
-    return [move.way for move in getattr(finding.facts, "moves", ())[:FURTHEST] if isinstance(move, Move)]
 
 
 def chart_title(data: ChartData, chart: ChartId) -> str:

@@ -92,8 +92,8 @@ def verdict_lines(reading: Reading) -> VerdictLines:
     caused = next((one for one in reading.findings if cause and getattr(one.facts, "cause", None) is cause), None)
     lines = [one._replace(says=one.says.replace(REVIEW, review)) for one in judgement_lines(judgement).lines]
     given = [one._replace(finding=caused) if one.label == "cause" else one for one in lines]
-    why = [] if found is None else [HeadLine("why", sentence(found), found)]
-    return VerdictLines(headline(judgement), (*why, *given))
+    behind = [] if found is None else [HeadLine("why", sentence(found), found)]
+    return VerdictLines(headline(judgement), (*behind, *given))
 
 
 def judgement_lines(judgement: Judgement) -> VerdictLines:
@@ -111,26 +111,20 @@ def judgement_lines(judgement: Judgement) -> VerdictLines:
     return VerdictLines(headline(judgement), tuple(HeadLine(label, says) for label, says in every if says))
 
 
-def reason_says(judgement: Judgement) -> str:
-    """Return the reason alone, as the headline has it."""
-    return capital(_why(judgement))
-
-
 def headline(judgement: Judgement) -> str:
     """Return what to do and what to keep, why, and how sure that is, in at most `WIDEST` columns: the last slot is
     shortened first, the first one last."""
-    said = _joined(judgement, _fitting(judgement))
-    return said if len(said) <= WIDEST else f"{said[: WIDEST - 1]}…"
+    return _fitted(judgement)[0]
 
 
-def _fitting(judgement: Judgement) -> tuple[int, ...]:
-    """Return how much shorter each slot has to be made for all of them to fit."""
-    return next((less for less in FORMS if len(_joined(judgement, less)) <= WIDEST), FORMS[-1])
-
-
-def _joined(judgement: Judgement, less: tuple[int, ...]) -> str:
-    slots = (slot(judgement, n) for slot, n in zip((_what, _why, _how_sure), less, strict=True))
-    return " · ".join(filter(None, slots))
+def _fitted(judgement: Judgement) -> tuple[str, bool]:
+    """Return the headline, and whether it gives the size of a gain."""
+    for first, second, third in FORMS:
+        slots = _what(judgement, first), why(judgement, second), _how_sure(judgement, third)
+        said = " · ".join(filter(None, slots))
+        if len(said) <= WIDEST:
+            return said, third < SIZELESS
+    return f"{said[: WIDEST - 1]}…", False
 
 
 def _what(judgement: Judgement, less: int = 0) -> str:
@@ -198,7 +192,7 @@ def _chance(judgement: Judgement) -> str:
     return f"{sure(p)} chance {_gain(judgement, worth) if worth else 'of gain'}"
 
 
-def _why(judgement: Judgement, less: int = 0) -> str:
+def why(judgement: Judgement, less: int = 0) -> str:
     """The second slot: the reason. `less`: 1 without the full name of the metric, 2 nor shares of the plan and dates of
     what is over, `TIGHT` nor levels and what moves beside it."""
     reason, brief, tight = judgement.reason, less > 1, less == TIGHT
@@ -206,7 +200,6 @@ def _why(judgement: Judgement, less: int = 0) -> str:
         judgement = replace(judgement, horizon=None)
         reason = replace(reason, since_step=None) if reason.kind in ("fallen", "time_left", "flat") else reason
     name, now, since = _name(judgement, brief=less > 0), _level(reason.level), "" if tight else _since(reason)
-    at, training = ("", "") if tight or reason.level is None else (f" ({now} now)", _beside(reason))
     match reason.kind:
         case "no_reward":
             return "no reward metric found"
@@ -232,11 +225,13 @@ def _why(judgement: Judgement, less: int = 0) -> str:
         case "ceiling":
             return f"{name} saturated at {now}{'' if tight else f' of {_level(reason.high)}'}"
         case "too_noisy":
-            tells = "" if tight else f", ~{counted(reason.more_steps or 0, 'more step')} would tell"
-            return f"{name} too noisy to judge{at}{tells}"
+            tells = "" if tight else f" ({now} now), ~{counted(reason.more_steps or 0, 'more step')} would tell"
+            return f"{name} too noisy to judge{tells}"
         case "flat" | "no_trend" | "time_left":
-            left = _of_the_plan(judgement) if reason.kind == "time_left" else ""
-            return f"{_course(reason, name, since, less)}{left}{training}"
+            ahead = judgement.horizon if reason.kind == "time_left" else None
+            left = f", {percent(1 - ahead.elapsed)} of steps left" if ahead is not None and ahead.planned else ""
+            beside = ", KL still rising" * bool(reason.findings) + ", training reward up" * reason.training_rises
+            return f"{_course(reason, name, since, less)}{left}{'' if tight else beside}"
         case "rising":
             return _rising(replace(reason, start=None) if tight else reason, name, judgement)
 
@@ -273,17 +268,6 @@ def _key(reason: Reason) -> str:
 
 def _since(reason: Reason) -> str:
     return "" if reason.since_step is None else f" since step ~{reason.since_step}"
-
-
-def _beside(reason: Reason) -> str:
-    """Return what moves next to a metric that does not."""
-    return f"{', KL still rising' * bool(reason.findings)}{', training reward up' * reason.training_rises}"
-
-
-def _of_the_plan(judgement: Judgement) -> str:
-    """Return how much of the plan is left, if it is known."""
-    horizon = judgement.horizon
-    return "" if horizon is None or not horizon.planned else f", {percent(1 - horizon.elapsed)} of steps left"
 
 
 def _steps_after(judgement: Judgement) -> str:
@@ -349,7 +333,7 @@ def outlook(judgement: Judgement) -> str:
     if judgement.p_continue_pays is None or horizon is None:
         return ""
     hurt = judgement.outcome in ("collapsed", "hacked") or judgement.verdict == "roll_back"
-    told = not _confident(judgement) and _fitting(judgement)[-1] < SIZELESS
+    told = not _confident(judgement) and _fitted(judgement)[1]
     chance = "" if told else _chance(judgement)
     risk = "" if hurt or worse is None else f"{sure(worse)} risk of regression"
     if judgement.ended is None and not horizon.planned:
@@ -404,8 +388,8 @@ def _step_of(advice: Advice, cause: Cause | None) -> str:
     event = None if cause is None else cause.event
     if advice.knob == "learning_rate" and event is not None and isinstance(event.facts, RateStep):
         return f"undo the learning-rate change at step {event.step}"
-    why, _, command = advice.because.partition(": ")
-    return f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({why}){f': {command}' * bool(command)}"
+    because, _, command = advice.because.partition(": ")
+    return f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({because}){f': {command}' * bool(command)}"
 
 
 def keep_says(judgement: Judgement) -> str:
