@@ -29,7 +29,7 @@ from .run import HEADLINE, Run
 from .sections import kl_reward, policy_loss, reward
 from .sources import Joining, open_run, open_runs, read_samples
 from .text.sampler import steps_to_read
-from .words.report import NOTHING_LOGGED, past_the_plan
+from .words.report import NOTHING_LOGGED, PAST_THE_PLAN
 
 
 def read(
@@ -151,4 +151,4 @@ def _summary(run: Run, plan: Plan | None) -> RunSummary:
 def _plan_notes(run: Run, planned: int | None) -> tuple[str, ...]:
     if run.last_step is None:
         return (NOTHING_LOGGED,)
-    return () if planned is None or planned >= run.last_step else (past_the_plan(run.last_step, planned),)
+    return () if planned is None or planned >= run.last_step else (PAST_THE_PLAN.format(run.last_step, planned),)

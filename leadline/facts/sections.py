@@ -175,9 +175,9 @@ class Drift:
 
     def say(self) -> str:
         name, now = called(self.series), level(self.now)
-        if self.way in ("rose", "fell"):
+        if self.way in WENT:
             return f"{name} {WENT[self.way]} {went(self.start, self.now)}"
-        return f"{name} moved and is at {now}" if self.way == "moved" else f"{name} is around {now}"
+        return f"{name} {'moved and ' * (self.way == 'moved')}is around {now}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,10 @@ from .verdict import HeadLine, decides, verdict_lines
 
 MORE = " (-v for details)"
 NOTHING_LOGGED = "Nothing was logged up to this step."
+PAST_THE_PLAN = "Run is at step {}, past its {} planned steps."
+WRITTEN_TWICE = "{} rows of steps that were written before"
+LAST_CHECKPOINT = "{} is the last"
+LEFT_OUT = "{} more"  # items of a list
 CHARTS: dict[ChartId, str] = {
     "reward": "Reward",
     "judged": "Primary metric",
@@ -56,10 +60,6 @@ LOOKS_ODD = "Looks odd, but expected"
 REWARD, HELD_OUT, KL = "reward", "held-out eval", "KL to reference"  # what is drawn first
 READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
 HOW_TO_MAP = "; --map NAME=KEY says what one is"
-
-
-def past_the_plan(last_step: int, planned: int) -> str:
-    return f"Run is at step {last_step}, past its {planned} planned steps."
 
 
 def what_was_read(run: RunSummary) -> tuple[str, ...]:
@@ -126,19 +126,6 @@ def folded(clauses: Sequence[str]) -> str:
     """Return lesser findings in one line."""
     lower = (one[:1].lower() + one[1:] if one[1:2].islower() else one for one in clauses)  # KL stays KL
     return " · ".join(lower)
-
-
-def written_twice(rows: int) -> str:
-    return f"{rows} rows of steps that were written before"
-
-
-def last_checkpoint(name: str) -> str:
-    return f"{name} is the last"
-
-
-def left_out(count: int) -> str:
-    """Return how many items of a list are not shown."""
-    return f"{count} more"
 
 
 def would_change(reading: Reading) -> str:

@@ -35,6 +35,8 @@ ONLY_FORMS = "Refused: only GET, HEAD, and POST of forms."
 NO_SUCH_RUN = "No such run."
 OUTSIDE = "This run's path leads outside the scanned folder, so it is not opened."
 COMPARE, COMPARE_SELECTED = "compare", "Compare selected"
+ACKNOWLEDGE_ALL, ALL_OF = "Acknowledge all {}", "All {}"
+AGENTS_AT = "agents: {} (Model Context Protocol)"
 COMPARE_TWO = "Select two or more runs to compare."
 
 
@@ -45,10 +47,6 @@ def not_called_so(host: str) -> str:
     """
     shown = "".join(letter for letter in host[:200] if letter.isprintable())
     return f"Unknown host name {shown!r}. If it is yours, start the server with --allowed-host {shown or 'NAME'}."
-
-
-def agents_at(address: str) -> str:
-    return f"agents: {address} (Model Context Protocol)"
 
 
 COLUMNS = {
@@ -99,10 +97,6 @@ def new_since(since: float | None, now: float) -> str:
     return f"New since your last visit, {ago(since, now)}"
 
 
-def acknowledge_all(count: int) -> str:
-    return f"Acknowledge all {count}"
-
-
 def need_called(need: str) -> str:
     return NEED_CALLED.get(need, need)
 
@@ -142,10 +136,6 @@ def pays(p: float | None) -> str:
 
 def amount(value: float | None) -> str:
     return "" if value is None else number(value)
-
-
-def all_of(count: int) -> str:
-    return f"All {count}"
 
 
 def found(shown: int, total: int) -> str:
