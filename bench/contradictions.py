@@ -54,8 +54,41 @@ TOLD = 5e-5  # of a chance: where its last digit is rounded
 
 
 def contradictions(reading: Reading) -> Iterator[str]:
-    for look in (_directions, _levels, _chances, _verdicts, _ceilings, _dates, _endings, _checkpoints, _causes, _pairs):
+    looks = (_directions, _levels, _chances, _verdicts, _ceilings, _dates, _endings, _checkpoints, _causes, _pairs)
+    for look in (*looks, _outcomes, _next_steps):
         yield from look(reading)
+
+
+def _outcomes(reading: Reading) -> Iterator[str]:
+    """What the run came to, beside its reason and the word for its curve."""
+    judgement, shape = reading.judgement, _shape(reading)
+    reason, outcome = judgement.reason, judgement.outcome
+    if (outcome in ("plateaued", "no_trend", "saturated")) is not reason.is_flat:
+        yield f"{outcome}, and {'flat' if reason.is_flat else 'not flat'}"
+    if outcome == "no_trend" and shape in (*UP, *DOWN):
+        yield f"never moved, above {shape}"
+    if outcome == "unclear" and reason.kind != "too_noisy" and shape in ("flat", "noise"):
+        yield f"cannot be told yet, above {shape}"
+    if judgement.starts_over and judgement.best_checkpoint is not None and judgement.best_checkpoint.also_evaluate:
+        yield "starts over, beside steps that are as good"
+    if judgement.starts_over and judgement.is_open:
+        yield "starts over, and goes on"
+
+
+def _next_steps(reading: Reading) -> Iterator[str]:
+    """What to do next, beside what was found."""
+    judgement = reading.judgement
+    found = {one.id: one for one in reading.findings}
+    changed = found.get("generation.changed")
+    unsure = changed is not None and isinstance(changed.facts, ResponsesChanged) and not changed.facts.clear
+    if judgement.asks_for_review and (changed is None or unsure):
+        yield "asks for a review of responses that did not clearly change"
+    tools = found.get("agent.tool_failures")
+    blamed = any(advice.finding == "reward.break" and advice.knob == "learning_rate" for advice in judgement.advice)
+    if tools is not None and tools.severity != "note" and blamed:
+        yield "blames the learning rate for a drop while tools fail"
+    if judgement.verdict == "undecided" and len(judgement.deciding) < len(judgement.would_change):
+        yield "undecided, and what would decide is not told"
 
 
 def _serious(reading: Reading) -> set[str]:
@@ -105,6 +138,8 @@ def _meanwhile(reading: Reading) -> Iterator[str]:
         match finding.facts:
             case Gamed(reward_fell=True) if shape in (*UP, "noise"):
                 yield f"{finding.id} says that the reward fell, above {shape}"
+            case Gamed(reward_fell=False, reward_rose=rose) if lower and (rose or shape in (*DOWN, "flat")):
+                yield f"{finding.id} says that the reward {'rose' if rose else 'holds'}, which stands lower"
             case GradientNorm(reward_lost=True) | EntropyMoved() if shape in UP and not lost:
                 yield f"{finding.id} says that the reward was lost, above {shape}"
             case LengthChange(reward="rose") | TurnsChange(reward="rose") | FailingTools(reward="rose") if lower:

@@ -21,6 +21,7 @@ TENS = np.array([float(f"1e{power}") for power in range(301)])  # exact, which n
 ROUNDING = 1e-9  # of the highest value: closer ones are as high
 LOG_ROUNDING = 1e-12  # of a logarithm: a power of ten is never the largest of the digits before
 SETTLED = 12  # significant digits that a plain mean of logged values has on every machine
+UNITS = (86400, "days"), (3600, "h"), (60, "min"), (0, "s")
 NAMED = 6  # names a line of a short text can hold
 LONGEST_NAME = 120  # characters
 
@@ -114,12 +115,11 @@ def capital(sentence: str) -> str:
 def duration(seconds: float) -> str:
     """Seconds as a person would say them.
 
-    >>> duration(5.67), duration(42), duration(122), duration(600), duration(9000), duration(123456)
-    ('5.7 s', '42 s', '2 min', '10 min', '2.5 h', '34 h')
+    >>> duration(5.67), duration(42), duration(122), duration(600), duration(9000), duration(123456), duration(1e6)
+    ('5.7 s', '42 s', '2 min', '10 min', '2.5 h', '34 h', '12 days')
     """
-    value, unit = (
-        (seconds, "s") if seconds < 120 else (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")
-    )
+    least, unit = next(one for one in UNITS if seconds >= 2 * one[0])
+    value = seconds / max(least, 1)
     if value < 1:
         return f"{settled(value):.2g} {unit}"
     return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f}".removesuffix(".0") + f" {unit}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from .run import HEADLINE, Run
 from .sections import kl_reward_of, policy_loss_of, reward_of
 from .sources import Joining, open_run, read_samples
 from .text.sampler import steps_to_read
-from .words.report import NOTHING_LOGGED, past_the_plan
+from .words.report import NOTHING_LOGGED, PAST_THE_PLAN
 
 
 def read(
@@ -57,18 +58,18 @@ def read_run(
     """Read a run that is already opened.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
-    `now`: the time at which it is read, so that a run whose log has long been still is taken to be finished; without it
-    the reading depends on the log alone."""
-    silent = now is not None and long_still(run, now)
-    return read_view(view_of(run, budget=budget, silent=silent), price=price, charts=charts)
+    `now`: the time at which it is read, in seconds since the epoch; by default that of the clock. A run whose log has
+    long been still by then is taken to be finished."""
+    return read_view(view_of(run, budget=budget, now=now), price=price, charts=charts)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
-def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
+def view_of(run: Run, *, budget: int | None = None, now: float | None = None) -> View:
     """Return the run under the eyes of all findings: the last files, reviews and the samples to look at, are read
-    here."""
+    here, and the clock is asked whether its log has long been still, so that every reader of a run is told the same."""
     loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
     gaps = passing(loaded, outages(loaded))
+    silent = long_still(run, time.time() if now is None else now)
     plan = plan_of(run, budget or run.config.planned_steps, silent=silent)
     return View(without_outages(loaded, gaps), plan, gaps)
 
@@ -126,4 +127,4 @@ def _summary(run: Run, plan: Plan | None) -> RunSummary:
 def _plan_notes(run: Run, planned: int | None) -> tuple[str, ...]:
     if run.last_step is None:
         return (NOTHING_LOGGED,)
-    return () if planned is None or planned >= run.last_step else (past_the_plan(run.last_step, planned),)
+    return () if planned is None or planned >= run.last_step else (PAST_THE_PLAN.format(run.last_step, planned),)

@@ -68,7 +68,7 @@ class Library:
                 self._readings.move_to_end(key)
                 links.update(known[3])
                 return known[2]
-            found = read(place, until=until, budget=budget, mapping=mapping, charts="main", now=now)
+            found = read(place, until=until, budget=budget, mapping=mapping, charts="main")
             self._readings[key] = state, now, found, dict(links)
             if len(self._readings) > KEPT:
                 self._readings.popitem(last=False)

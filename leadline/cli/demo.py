@@ -70,11 +70,11 @@ def _shown(scene: Scene, examples: str, number: int, *, no_color: bool) -> Itera
     from .. import pipeline
     from ..report import lines, terminal
     from ..report.progress import each
-    from ..words.verdict import verdict_lines
+    from ..words.verdict import headline
 
     path, colored, wide, high = f"{examples}/{scene.run}", color(no_color), width(), height()
     before, now = each(pipeline.read(path, until=step, charts="main") for step in (scene.before, scene.until))
-    said = f"at step {scene.before}: {verdict_lines(before).headline}"
+    said = f"at step {scene.before}: {headline(before.judgement)}"
     page = lines.page(
         [
             lines.field(f"{number} of {len(SCENES)}", scene.look, "bold"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +108,6 @@ def verb(options: ReadOptions) -> None:
         "budget": options.budget,
         "price": options.price,
         "charts": "all" if drawn else "main",  # a screen draws little, and is there sooner
-        "now": time.time(),
     }
     if options.every:
         runs = open_runs(options.path, mapping=mapping, joining=joining)

@@ -217,7 +217,7 @@ def _saved(options: ReviewOptions, run: Run, review: Review) -> tuple[str, tuple
 
     seen = store.as_seen(review, run.rollouts)
     file = str(store.add(run.path, seen, note=options.note, beside=options.beside))
-    return file, (words.said(review, options.note), words.saved(file))
+    return file, (words.said(review, options.note), words.SAVED.format(file))
 
 
 def _cache(model: str, endpoint: str) -> Path:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar, Literal, NamedTuple
 
-from ..digits import listed, number, percent
+from ..digits import listed, number, percent, times
 from ..event import Event
 from ..records import dataclass
 from ..run import Rollout
@@ -30,6 +30,7 @@ FORMER_IDS = {
     "timeline.order": "onset",
 }
 NEEDS_EYES = "generation.changed"  # the finding that asks the reader to look at two samples
+TRUNCATION = "generation.truncation"
 REWARD_DROPPED = ("reward.peaked", "reward.declining")  # findings that the training reward dropped
 TIMELINE = "timeline.order"  # the finding that relates the others
 Meaning = Literal["gamed", "degraded", "no_signal", "lost"]  # what a finding means for the verdict
@@ -43,7 +44,7 @@ class Guide(NamedTuple):
     do: str
 
 
-Knob = Literal["learning_rate", "length_cap", "reward_function", "data", "responses"]
+Knob = Literal["learning_rate", "length_cap", "reward_function", "data", "tools", "responses"]
 Turn = Literal["lower", "raise", "check", "review"]
 Suspect = tuple[Knob, Turn, str]  # and why, as a clause
 
@@ -266,7 +267,7 @@ WAYS: dict[Way, str] = {
     "alike": "responses look alike across prompts (overlap {start} → {now})",
     "empty": "responses contain no words ({start} → {now} of them)",
     "cut": "responses are truncated ({start} → {now} of them)",
-    "unlike": "responses surprise the reference policy {times}× as much as its own",
+    "unlike": "responses surprise the reference policy {times} as much as its own",
 }
 SUBJECT = "responses "
 FURTHEST = 2  # ways named
@@ -283,14 +284,14 @@ class Move:
 
     def say(self) -> str:
         start, now = max(self.start, 0.0), max(self.now, 0.0)
-        return WAYS[self.way].format(start=percent(start), now=percent(now), times=number(now))
+        return WAYS[self.way].format(start=percent(start), now=percent(now), times=times(now))
 
 
-def ways_said(moves: Sequence[Move]) -> str:
+def ways_said(moves: Sequence[Move], subject: str = SUBJECT) -> str:
     """Return the changes that went furthest, under one subject if they share it."""
     said = [move.say() for move in moves[:FURTHEST]]
     shared = said[:1] and said[0].startswith(SUBJECT)
-    return listed([way.removeprefix(SUBJECT) if place and shared else way for place, way in enumerate(said)])
+    return f"{subject}{listed([way.removeprefix(SUBJECT) for way in said])}" if shared else listed(said)
 
 
 def since_said(step: int | None, low: int | None, high: int | None) -> str:

@@ -52,6 +52,9 @@ PlanSource = Literal["told", "schedule"]
 NewStretch = Literal["prompts", "event", "outside"]
 
 
+LIKELY = 2 / 3  # probability: from here on a course that is not clear is likely, below it is open
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """The reason as numbers; each kind fills those that belong to it."""
@@ -87,6 +90,12 @@ class Reason:
     def unlikely(self) -> bool:
         """True if it is no likelier than not."""
         return not (self.kind == "flat" and self.clear) and self.p is not None and self.p <= 1 - self.p
+
+    @property
+    def is_flat(self) -> bool:
+        """True if it goes nowhere now, and that is known or likely; else its trend cannot be told yet."""
+        known = self.clear or (self.p or 0.0) > LIKELY
+        return self.kind == "ceiling" or (self.kind in ("flat", "no_trend", "time_left") and known)
 
     def rests_on(self, ids: str) -> bool:
         """Tell whether a finding of that id or topic is among its findings."""
@@ -176,9 +185,7 @@ OUTCOMES: dict[ReasonKind, Outcome] = {
     "degraded": "degraded",
     "no_signal": "no_signal",
     "ceiling": "saturated",
-    "no_trend": "no_trend",
-    "too_noisy": "no_trend",
-    "time_left": "unclear",
+    "too_noisy": "unclear",
     "rising": "improving",
 }
 
@@ -239,8 +246,22 @@ class Judgement:
     @property
     def a_step_stands_out(self) -> bool:
         """True if one step is better than the others: without a trend only a checkpoint on disk is worth naming."""
-        best = self.best_checkpoint
-        return self.reason.kind not in ("no_trend", "too_noisy") or (best is not None and best.path is not None)
+        best, reason = self.best_checkpoint, self.reason
+        frozen = reason.findings == ("policy.frozen",) and reason.since_step is None
+        alike = frozen or reason.kind in ("no_trend", "too_noisy")
+        return not alike or (best is not None and best.path is not None)
+
+    @property
+    def starts_over(self) -> bool:
+        """True if it went wrong and nothing that was learned is worth keeping: the best step is the first one."""
+        best, horizon = self.best_checkpoint, self.horizon
+        at_first = best is not None and horizon is not None and best.step <= horizon.first_step
+        return at_first and not self.is_open and self.outcome in ENDED_BADLY
+
+    @property
+    def asks_for_review(self) -> bool:
+        """True if the responses changed in a way that only a reader can judge."""
+        return any(advice.way == "review" for advice in self.advice)
 
     @property
     def worth_extending(self) -> bool:
@@ -250,18 +271,15 @@ class Judgement:
 
     @property
     def deciding(self) -> tuple[Condition, ...]:
-        """Conditions that would turn the verdict before the plan is over.
+        """Conditions that would turn the verdict: one that is reached only at the end of the plan turns no stop.
 
         None turns a `continue`: below the level that is asked for, a rise still counts. Samples are asked for only if
         they are all that speaks against the score."""
         if self.verdict == "continue" or (self.reason.kind == "fallen" and self.outcome == "collapsed"):
             return ()
-        end = None if self.horizon is None else self.horizon.end_step
-        return tuple(
-            one
-            for one in self.would_change
-            if one.turns_to != self.verdict and (one.by_step is None or one.by_step != end)
-        )
+        too_late = None if self.horizon is None or self.verdict == "undecided" else self.horizon.end_step
+        others = [one for one in self.would_change if one.turns_to != self.verdict]
+        return tuple(one for one in others if one.by_step is None or one.by_step != too_late)
 
     @property
     def outcome(self) -> Outcome:
@@ -271,9 +289,12 @@ class Judgement:
             return next((ended for found, ended in HOW_SCORES_FAIL if reason.rests_on(found)), "overfitted")
         if reason.kind == "fallen":
             return "collapsed" if _collapsed(reason) else "regressed"
-        if reason.kind == "flat":
-            return "plateaued" if reason.clear else "unclear"
-        return OUTCOMES[reason.kind]
+        if reason.kind in OUTCOMES:
+            return OUTCOMES[reason.kind]
+        if not reason.is_flat:
+            return "unclear"
+        never_moved = reason.kind == "no_trend" or (reason.kind == "time_left" and reason.start is None)
+        return "no_trend" if never_moved else "plateaued"
 
 
 def _collapsed(reason: Reason) -> bool:

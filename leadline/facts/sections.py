@@ -16,8 +16,8 @@ SHAPES = {
     "flat": "plateaued",
     "declining": "declining",
     "peaked": "peaked",
-    "noise": "no trend",
-    "undecided": "unclear",
+    "noise": "flat",
+    "undecided": "trend unclear",
 }
 RIVAL = 0.15  # probability: a direction below it is not named
 
@@ -133,7 +133,7 @@ def course_says(start: float, now: float, shape: str) -> str:
     ('0.200 → 0.700, rising', '0.810 → 0, flat now', '0.400 → 0.500')
     """
     if shape == "noise":
-        return f"no trend around {level(now)}"
+        return f"flat around {level(now)}"
     word = "flat now" if shape == "flat" and now < start else SHAPES[shape]
     return went(start, now) + f", {word}" * (shape != "undecided")
 
@@ -175,9 +175,9 @@ class Drift:
 
     def say(self) -> str:
         name, now = called(self.series), level(self.now)
-        if self.way in ("rose", "fell"):
+        if self.way in WENT:
             return f"{name} {WENT[self.way]} {went(self.start, self.now)}"
-        return f"{name} moved and is at {now}" if self.way == "moved" else f"{name} shows no clear trend around {now}"
+        return f"{name} {'moved and ' * (self.way == 'moved')}is around {now}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class KlReward:
     def _moved(course: KlCourse, now: str) -> str:
         kind = "" if course.identified else ", kind unknown"
         if course.way == "still":
-            return f"no trend around {level(course.now)}{kind}"
+            return f"around {level(course.now)}{kind}"
         return f"{went(course.start, course.now)}{now}{kind}"
 
     def line(self) -> str:
@@ -271,11 +271,11 @@ EXPLAINED: dict[Explanation, str] = {
     "too_few": "{moved}; too few points for a trend; noise ±{noise} per step",
     "jumped": "{moved}; noise ±{noise} per step",
     "about_zero": "oscillates around 0 (±{noise}), as expected with centered advantages",
-    "around_zero": "oscillates around 0 (±{noise}), no trend",
+    "around_zero": "oscillates around 0 (±{noise})",
     "falling": "falling, {moved}",
     "rising": "rising, {moved}; that alone means nothing here",
     "at_rest": "stable at {now}; noise ±{noise} per step",
-    "open": "{moved}; no clear trend; noise ±{noise} per step",
+    "open": "{moved}, trend unclear; noise ±{noise} per step",
 }
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..digits import percent, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
+from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Beside, Meanwhile, Suspect
 from ..questions.direction import since_of
 from ..questions.level import p_above, p_below
 from ..reading.outage import MORE_FAILURES
@@ -59,10 +59,16 @@ class FailingTools(Facts):
     start: float
     now: float
     reward: Meanwhile
+    since_step: int | None = None
 
     def say(self) -> str:
+        since = "" if self.since_step is None else f" since step ~{self.since_step}"
         reward = f",{MEANWHILE[self.reward]}" if self.reward else ""
-        return f"{percent(self.now)} of tool calls fail, up from {percent(self.start)}{reward}."
+        return f"{percent(self.now)} of tool calls fail{since}, up from {percent(self.start)}{reward}."
+
+    def suspect(self, beside: Beside) -> Suspect | None:
+        """Point at the tools if the reward did not gain meanwhile."""
+        return None if self.reward == "rose" else ("tools", "check", f"{percent(self.now)} of tool calls fail")
 
 
 def detect(view: View) -> Iterator[Finding]:
@@ -77,7 +83,7 @@ def detect(view: View) -> Iterator[Finding]:
         facts: Facts
         severity: Severity = "concern" if meanwhile == "fell" else "note"
         if name == FAILURES:
-            id_, facts = "agent.tool_failures", FailingTools(start, now, meanwhile)
+            id_, facts = "agent.tool_failures", FailingTools(start, now, meanwhile, since_of(curve))
             p = min(change.rose, p_above(curve, start + MORE_FAILURES))
             severity = "note" if meanwhile == "rose" else "concern"
         else:

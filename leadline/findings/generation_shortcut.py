@@ -12,7 +12,7 @@ from ..digits import percent
 from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID
 from ..kept import MANY, kept
-from ..questions.level import last_before
+from ..questions.level import SHOWS, last_before
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
 from ..text.phrases import DIGIT, Outputs, upper_half
@@ -39,7 +39,7 @@ class Mark:
     gained: bool  # it came in; else it went out
     early: float  # share of early high-reward samples that have it
     late: float
-    low: float | None  # share of late low-reward samples that have it; None: there are none
+    low: float | None  # share of late low-reward samples that have it; None: there are none, or it is the same
     since: int  # the last step before most high-reward samples were as they are now
 
 
@@ -97,11 +97,18 @@ def _marks(groups: Sequence[Sequence[Batch]]) -> tuple[Mark, ...]:
     for phrase, gained in sorted(found, key=lambda one: one[0].there - one[0].here)[:PHRASES]:
         has = outputs.holders(phrase)
         shares = (phrase.there, phrase.here) if gained else (phrase.here, phrase.there)
-        of_low = float(has[low].mean()) if low.sum() >= TELLING else None
+        of_low = float(has[low].mean()) if low.sum() >= TELLING and _differ(has[late], has[low]) else None
         most = [(has == gained)[high & (group == place)].mean() > 0.5 for place in range(len(groups))]
         since = groups[last_before(np.asarray(most))][-1].step
         marks.append(Mark(phrase.phrase, gained, *shares, of_low, since))
     return tuple(marks)
+
+
+def _differ(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
+    """Tell whether two shares differ by more than their noise."""
+    both = np.concatenate([one, other]).mean()
+    error = np.sqrt(both * (1 - both) * (1 / len(one) + 1 / len(other)))
+    return bool(abs(one.mean() - other.mean()) > SHOWS * error)
 
 
 def _rewarded(scores: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -45,7 +45,8 @@ class RewardBreak(Facts):
     def suspect(self, beside: Beside) -> Suspect | None:
         if self.cause.kind == "prompts":
             return "data", "check", "reward dropped where they changed"
-        return ("learning_rate", "lower", "reward dropped suddenly") if self.cause.kind == "policy" else None
+        by_updates = self.cause.kind == "policy" and "agent.tool_failures" not in beside.ids
+        return ("learning_rate", "lower", "reward dropped suddenly") if by_updates else None
 
 
 def detect(view: View) -> tuple[Finding, ...]:

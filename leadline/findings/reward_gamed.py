@@ -60,19 +60,21 @@ class Gamed(Facts):
     begun_high: int | None
     old: Rollout | None = None  # a sample typical of the first ones
     new: Rollout | None = None  # and of the last ones
+    reward_rose: bool = False
 
     def say(self) -> str:
         what = ways_said(self.moves)
         since = since_said(self.begun_step, self.begun_low, self.begun_high)
         if self.reward_fell:
             return f"Degenerate responses{since}{what and f': {what}'}. Reward dropped with them."
-        return f"Reward hacking{since}: {what or 'responses are degenerate'}, yet the reward holds."
+        did = "rose" if self.reward_rose else "holds"
+        return f"Reward hacking{since}: {what or 'responses are degenerate'}, yet the reward {did}."
 
     def suspect(self, beside: Beside) -> Suspect | None:
         """Point at the updates if the text took the reward with it."""
         if beside.lost:
             return "learning_rate", "lower", "responses degraded as reward dropped"
-        return "reward_function", "check", "the score holds while responses degrade"
+        return "reward_function", "check", "it pays for degenerate responses"
 
     @property
     def since_between(self) -> tuple[int, int] | None:
@@ -91,18 +93,21 @@ class ResponsesChanged(Facts):
     last_before: int | None  # the last step with samples before it
     old: Rollout | None = None
     new: Rollout | None = None
+    clear: bool = True  # sure enough to be said as a fact
 
     def say(self) -> str:
-        what = ways_said(self.moves)
+        what = ways_said(self.moves, "they ")
         gain = "" if self.gain_since is None else f" {percent(self.gain_since)} of the reward gain came since."
         last = "" if self.last_before is None else f" Step {self.last_before} is the last one before it."
         since = since_said(self.begun_step, self.begun_low, self.begun_high)
         why = f": {what}" if what else ""
-        return f"Responses have changed{since}{why}.{gain}{last}"
+        changed = "have changed" if self.clear else "may have changed"
+        return f"Responses {changed}{since}{why}.{gain}{last}"
 
     def suspect(self, beside: Beside) -> Suspect | None:
-        """Ask for a reader only if the reward holds and samples are there to be read."""
-        return None if beside.lost or self.new is None else ("responses", "review", f"they changed: {REVIEW}")
+        """Ask for a reader only if it is clear, the reward holds, and samples are there to be read."""
+        asks = self.clear and self.new is not None and not beside.lost
+        return ("responses", "review", f"they changed: {REVIEW}") if asks else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     reviewed, evidence = _reviewed(view), evidence_of(view.whole)
     if reviewed or evidence.begun is None:
         return reviewed
-    begun, pair, moves = evidence.begun, evidence.pair or (None, None), evidence.moves
+    begun, (old, new), moves = evidence.begun, evidence.pair or (None, None), evidence.moves
     cut = view.of(truncated(view.run))
     if cut is not None:  # told as the finding about it tells it
         moves = tuple(replace(move, start=cut.start, now=cut.now) if move.way == "cut" else move for move in moves)
@@ -135,7 +140,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     severity: Severity = "note"
     facts: Gamed | ResponsesChanged
     if evidence.proven:
-        facts = Gamed(_reward_fell(view, evidence), moves, *dates, *pair)
+        facts = Gamed(_reward_fell(view, evidence), moves, *dates, old, new, view.meanwhile == "rose")
         name = "generation.degraded" if facts.reward_fell else "reward.gamed"
         severity = "critical" if evidence.p > PROVEN else "concern"
     else:
@@ -143,7 +148,8 @@ def detect(view: View) -> tuple[Finding, ...]:
         if unlike > 0.5:
             moves = (*moves, Move("unlike", 1.0, 1 + unlike))
         before = [batch.step for batch in view.batches if batch.step < begun.step]
-        facts = ResponsesChanged(moves, *dates, _gain_since(view, begun.step), before[-1] if before else None, *pair)
+        gain, last = _gain_since(view, begun.step), before[-1] if before else None
+        facts = ResponsesChanged(moves, *dates, gain, last, old, new, evidence.p > SAID)
     return (Finding(name, round(evidence.p, 4), severity, facts, begun.step, _shown_by(view, evidence, facts)),)
 
 

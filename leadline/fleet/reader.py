@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -179,7 +178,7 @@ def _log_mark(log: Log) -> str:
 
 def _entry(task: Task, held: _Held) -> ShelfEntry:
     run = _understood(held)
-    reading = read_run(run, charts="none", now=time.time())
+    reading = read_run(run, charts="none")
     found = found_at(held.identity, task.unit, held.log)
     return entry(found, run, reading, modified=held.modified, mark=held.mark)
 

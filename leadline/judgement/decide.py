@@ -17,7 +17,7 @@ from ..facts.finding import SAID, Cause
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
 from ..findings.reward_break import RewardBreak
 from ..plan import Plan
-from ..questions.direction import p_at_rest, p_flat, p_rising
+from ..questions.direction import p_at_rest, p_rising
 from ..questions.fall import Ranking, fall_in_last_rows, highest, p_below_its_best
 from ..questions.forecast import on_its_way, told_at
 from ..questions.level import silence
@@ -185,23 +185,21 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("no_signal", p, evidence.no_signal_since, level=now, findings=ids)
     if verdict != "continue" and _is_at_its_ceiling(case, now):
         return Reason("ceiling", high=case.ceiling, level=now)
-    rises = p_rising(curve)
+    rises, rests, rest = p_rising(curve), p_at_rest(curve), None if case.never_moved else rest_of(curve, series)
+    since, between = (None, None) if rest is None else (rest.since, rest.between)
+    began = None if case.never_moved else start
+    flat = Reason("flat", rests, since, between, clear=rests > AGREED, start=began, level=now)
     if verdict == "continue" and (case.never_moved or rises <= 0.5):  # what it did is no reason to go on
-        rest = None if case.never_moved or p_flat(curve) <= AGREED else rest_of(curve, series)
-        if rest is None:
-            return Reason("time_left", clear=False, level=now)
-        return Reason("time_left", None, rest.since, rest.between, level=now)
+        return replace(flat, kind="time_left", p=None)
     drifts = (DRIFT,) if case.p_drifts > 0.5 else ()
     if case.never_moved and verdict == "undecided" and (more := _steps_to_tell(case)):
         return Reason("too_noisy", level=now, more_steps=more)
     if case.never_moved:
-        return Reason("no_trend", level=now, findings=drifts)
+        return replace(flat, kind="no_trend", findings=drifts)
     if rises > 0.5:
         turn = turning_point(curve, series)
         return Reason("rising", p=rises, clear=rises > AGREED, start=start, turn=turn, level=now)
-    p, rest = p_at_rest(curve), rest_of(curve, series)
-    since, between = (None, None) if rest is None else (rest.since, rest.between)
-    return Reason("flat", p, since, between, clear=p > AGREED, level=now, findings=drifts)
+    return replace(flat, findings=drifts)
 
 
 def _steps_to_tell(case: Case) -> int:

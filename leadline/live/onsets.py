@@ -58,7 +58,8 @@ def new_alerts(
         held_back = {one.about for one in begun if ended and one.severity == "concern"}
         told = [one for one in begun if one.about not in held_back]
     judged = reading.judgement
-    best = best_checkpoint(judged.best_checkpoint) if judged.a_step_stands_out else None
+    keeps = judged.a_step_stands_out and not judged.starts_over
+    best = best_checkpoint(judged.best_checkpoint) if keeps else None
     alerts = tuple(_alert(one, f"{run}\0{life}", run, step, best, episodes.get(one.about)) for one in told)
     for about, one in standing.items():
         if about not in held_back:
@@ -87,6 +88,7 @@ def best_checkpoint(best: BestCheckpoint | None) -> str | None:
 
 def _verdict(reading: Reading) -> Iterable[Notice]:
     judgement, said = reading.judgement, verdict_lines(reading)
+    cause = said.under("cause")
     severity = VERDICTS.get(calls_for(judgement.verdict, judgement.outcome))
     if severity is None:
         return
@@ -99,7 +101,7 @@ def _verdict(reading: Reading) -> Iterable[Notice]:
         severity,
         said.headline,
         min(onsets, default=None),
-        (*([f"Cause: {said.cause}"] if said.cause else []), *map(_told, (*heard, *others))),
+        (*([f"Cause: {cause}"] if cause else []), *map(_told, (*heard, *others))),
     )
 
 

@@ -19,12 +19,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ..comparison.gather import short_names
-from ..digits import sure
+from ..digits import duration, sure
 from ..facts.judgement import calls_for
 from ..records import dataclass
 from ..report import terminal
 from ..report.plain import printable
-from ..words.live import age
 from ..words.serve import verdict_called
 from .follow import NamedPath
 from .watched import Watched
@@ -156,14 +155,15 @@ class Screen:
         yield "" if planned is None else str(planned)
         yield Text(verdict, style=style)
         yield pays
-        yield Text(f"{age(time.monotonic() - watched.grown)} ago", style="yellow" if watched.silent else "dim")
+        ago = duration(round(time.monotonic() - watched.grown))
+        yield Text(f"{ago} ago", style="yellow" if watched.silent else "dim")
         yield Text(need.why)
 
     def _freshness(self, watched: Watched) -> Text:
         look, sighting = watched.last, watched.sighting
         at = "" if look is None else f"checked at step {look.step}"
         later = "" if look is None or sighting.current <= look.step else f", now at {sighting.current}"
-        row = f"last row {age(time.monotonic() - watched.grown)} ago"
+        row = f"last row {duration(round(time.monotonic() - watched.grown))} ago"
         behind = f"; {watched.dropped} checks dropped for lack of time" if watched.dropped else ""
         return Text(f"{at}{later}; {row}{behind}", style="dim")
 
@@ -239,7 +239,7 @@ def need_of(watched: Watched, still: float) -> Need:
     if look is not None and look.verdict in VERDICTS:
         return Need(VERDICTS[look.verdict], look.says)
     if watched.silent:
-        return Need(SILENT, f"No log rows for {age(still)} after step {watched.sighting.current}.")
+        return Need(SILENT, f"No log rows for {duration(still)} after step {watched.sighting.current}.")
     if look is None:
         return Need(NO_LOOK, "First check in progress.")
     if calls_for(look.verdict, look.outcome) != look.verdict:  # it has ended, and badly

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from ..digits import duration
 from ..facts.judgement import calls_for
 from ..report.lines import field
-from ..words.live import age
 from .calibration import INTERVALS, Calibration
 from .heartbeat import Listed
 from .history import Past, actions_as_data
@@ -95,7 +95,7 @@ def watches_lines(found: Sequence[Listed], now: float) -> Iterator[tuple[str, Te
     for watch in found:
         alive = watch.alive(now)
         yield field("alive" if alive else "dead", ", ".join(watch.paths), "green" if alive else "bold red")
-        heard = f"{age(max(0.0, now - watch.beat_at))} ago"
+        heard = f"{duration(round(max(0.0, now - watch.beat_at)))} ago"
         since = f"process {watch.pid} since {_time(watch.since)}"
         yield field("", f"{since}, last heartbeat {heard}; state {watch.state}")
         if not alive:

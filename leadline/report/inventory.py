@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..digits import several
 from ..inventory import Inventory, LogFound, RunFound, SeriesFound
-from ..words.report import HOW_TO_MAP, last_checkpoint, steps, written_twice
+from ..words.report import HOW_TO_MAP, LAST_CHECKPOINT, WRITTEN_TWICE, steps
 from .lines import field, page
 
 MARGIN = 12
@@ -64,7 +64,7 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
 def _log(log: LogFound) -> str:
     parts = [f"{log.path} ({log.source})", steps(log.first_step, log.last_step), f"{log.rows} rows", log.trust]
     if log.steps_written_twice:
-        parts.append(written_twice(log.steps_written_twice))
+        parts.append(WRITTEN_TWICE.format(log.steps_written_twice))
     if log.torn:
         parts.append("breaks off")
     return " · ".join(parts)
@@ -99,7 +99,8 @@ def _around(one: RunFound) -> Iterator[tuple[str, Text]]:
         counts = [f"{whole} whole"] + [f"{partial} partial"] * bool(partial) + [f"{unsure} unmarked"] * bool(unsure)
         span = steps(run.checkpoints[0].step, run.checkpoints[-1].step)
         yield field(
-            "checkpoints", f"{', '.join(counts)} · {span} · {last_checkpoint(Path(run.checkpoints[-1].path).name)}"
+            "checkpoints",
+            f"{', '.join(counts)} · {span} · {LAST_CHECKPOINT.format(Path(run.checkpoints[-1].path).name)}",
         )
     if run.rollouts:
         kept = f"{len(run.rollouts.steps)} steps, {run.rollouts.steps[0]} to {run.rollouts.steps[-1]}"

@@ -11,10 +11,10 @@ from ..digits import several, sure
 from ..words import events_told, sentences
 from ..words.report import (
     ABOUT_THE_READING,
+    LEFT_OUT,
     LOOKS_ODD,
     curves_say,
     head_lines,
-    left_out,
     missing_says,
     what_was_read,
 )
@@ -81,7 +81,7 @@ def _tail(finding: Finding | None) -> str:
 
 def _list(title: str, items: Sequence[str], most: int | None = None) -> Iterator[str]:
     if items:
-        more = [left_out(len(items) - most)] if most is not None and len(items) > most else []
+        more = [LEFT_OUT.format(len(items) - most)] if most is not None and len(items) > most else []
         yield "\n".join([f"**{title}**", "", *(f"- {item}" for item in [*items[:most], *more])])
 
 

@@ -27,28 +27,17 @@ GROUND = Shade("#ffffff", "#14171c")
 INK = Shade("#1c2128", "#e8eaed")
 QUIET = Shade("#5b6470", "#a4adb8")  # axes, captions, what is beside the point
 
-REWARD = Shade("#0072b2", "#56b4e9", "#0087d7")
-HELD_OUT = Shade("#c25100", "#f08a3c", "#d75f00")
-KL = Shade("#a04a80", "#dc9ac0", "#af5f87")
-LOSS = Shade("#5b6470", "#a4adb8")
-LENGTH = Shade("#946200", "#e6b34a")
-ENTROPY = Shade("#00795a", "#35c49a")
-DIVERSITY = Shade("#2b6f9e", "#8ccbf2")
-COHERENCE = Shade("#6f5fa8", "#b3a6e6")
-GRAD_NORM = Shade("#7a5230", "#cfa27c")
-POWER = Shade("#8a7a00", "#f0e442")
-
 ROLES: Mapping[str, Shade] = {
-    "reward": REWARD,
-    "held_out": HELD_OUT,
-    "kl": KL,
-    "loss": LOSS,
-    "length": LENGTH,
-    "entropy": ENTROPY,
-    "diversity": DIVERSITY,
-    "coherence": COHERENCE,
-    "grad_norm": GRAD_NORM,
-    "power": POWER,
+    "reward": Shade("#0072b2", "#56b4e9", "#0087d7"),
+    "held_out": Shade("#c25100", "#f08a3c", "#d75f00"),
+    "kl": Shade("#a04a80", "#dc9ac0", "#af5f87"),
+    "loss": Shade("#5b6470", "#a4adb8"),
+    "length": Shade("#946200", "#e6b34a"),
+    "entropy": Shade("#00795a", "#35c49a"),
+    "diversity": Shade("#2b6f9e", "#8ccbf2"),
+    "coherence": Shade("#6f5fa8", "#b3a6e6"),
+    "grad_norm": Shade("#7a5230", "#cfa27c"),
+    "power": Shade("#8a7a00", "#f0e442"),
     "other": QUIET,
 }
 

@@ -107,8 +107,8 @@ def graded_lines(told: BlindGrading) -> tuple[str, ...]:
         says = words.NOT_TRUSTED[told.trust]
     else:
         says = words.grades_say(told.early, told.late, told.p_parted, on_prompt=told.on_prompt)
-    task = words.task(line(told.task, 300)) if told.task else ""
-    problems = (words.unusable(line(problem, 200)) for problem in told.problems[:8])
+    task = words.TASK.format(line(told.task, 300)) if told.task else ""
+    problems = (words.UNUSABLE.format(line(problem, 200)) for problem in told.problems[:8])
     return tuple(filter(None, (task, how, says, *problems)))
 
 

@@ -116,10 +116,14 @@ def _new(lines: Sequence[RowNow], fresh: int, now: float, visitor: Visitor) -> s
 
 def _needy(reason: Needy, now: float, visitor: Visitor) -> str:
     to = urlencode({"group": "person", "need": reason.need})
-    more = f' <a href="/runs?{h(to)}">{h(words.all_of(reason.count))}</a>' if reason.count > len(reason.lines) else ""
+    more = (
+        f' <a href="/runs?{h(to)}">{h(words.ALL_OF.format(reason.count))}</a>'
+        if reason.count > len(reason.lines)
+        else ""
+    )
     all_of_them = (
         f'<button name="what" value="acknowledge need:{h(reason.need)}:{int(reason.over)}">'
-        f"{h(words.acknowledge_all(reason.count))}</button>"
+        f"{h(words.ACKNOWLEDGE_ALL.format(reason.count))}</button>"
         if visitor.may_act and reason.count > 1
         else ""
     )

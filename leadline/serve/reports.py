@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import re
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -35,7 +34,7 @@ class Reports:
     def of(self, row: Row) -> str:
         """Return the page of a run as it stands now. Raises LeadlineError."""
         path = allowed(row)
-        return self._made((row.identity, mark_of(row)), lambda: html.render(read(path, now=time.time())))
+        return self._made((row.identity, mark_of(row)), lambda: html.render(read(path)))
 
     def compared(self, rows: Sequence[Row]) -> str:
         """Return the page that compares these runs. Raises LeadlineError."""

@@ -13,7 +13,7 @@ from ..fleet.pool import Pool
 from ..fleet.scan import scan
 from ..records import dataclass
 from ..shelf.store import Shelf
-from ..words.serve import OTHER_NAMES, agents_at
+from ..words.serve import AGENTS_AT, OTHER_NAMES
 from .guard import WILDCARDS, doors_for, is_loopback, names_of
 
 TOKEN = "LEADLINE_TOKEN"
@@ -53,7 +53,7 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
     for name in (*names, *(("127.0.0.1",) if host in WILDCARDS else ())):
         say(f"http://{name}:{port}/{'' if doors.token is None else f'?token={doors.token}'}")
     if agents is not None:
-        say(agents_at(f"http://{names[0]}:{port}{PATH}"))
+        say(AGENTS_AT.format(f"http://{names[0]}:{port}{PATH}"))
     if host in WILDCARDS:
         say(OTHER_NAMES)
     ended = threading.Event()

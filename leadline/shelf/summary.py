@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from ..contract import Reading
+from ..digits import capital
 from ..facts import NEEDS_EYES
 from ..facts.judgement import Judgement
 from ..reading.wall_clock import patience, still_from, usual_gap
 from ..report.data import as_data, dump
 from ..run import HEADLINE, Run, Series
 from ..sources.source import Log
-from ..words.verdict import verdict_lines
+from ..words.verdict import headline, why
 from .naming import called
 from .row import FINISHED, Need, Row, ShelfEntry, Unit
 
@@ -42,7 +43,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
     body = dump(as_data(reading), lines=True).encode()
     hours = None if first is None or last is None else (last - first) / 3600
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
-    best, lines = judgement.best_checkpoint, verdict_lines(reading)
+    best = judgement.best_checkpoint
     asks = len(run.rollouts.steps) > 0 and any(one.id == NEEDS_EYES for one in reading.findings)
     going = judgement.ended is None and horizon is not None and horizon.planned
     return ShelfEntry(
@@ -57,7 +58,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             verdict=judgement.verdict,
             p=judgement.p_continue_pays,
             reason=judgement.reason.kind,
-            why=lines.short,
+            why=capital(why(judgement)),
             ended=judgement.ended,
             best_step=None if best is None else best.step,
             best_path=None if best is None else best.path,
@@ -75,7 +76,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             mark=mark,
             digest=hashlib.sha256(body).hexdigest(),
             outcome=judgement.outcome,
-            headline=lines.headline,
+            headline=headline(judgement),
         ),
         body,
     )

@@ -150,10 +150,14 @@ class FoundRun:
         told = [(float(times.min()), float(times.max())) for one in walls if len(times := one[one == one])]
         return (min(first for first, _ in told), max(last for _, last in told)) if told else None
 
+    @property
+    def span(self) -> str:
+        """`seed2 (steps 1–400)`"""
+        return f"{self.name} ({'no step' if self.steps is None else 'steps {}–{}'.format(*self.steps)})"
+
     def said(self) -> str:
-        """`seed2 (steps 1 to 400, last written 2026-11-15 10:20)`"""
-        span = "no step" if self.steps is None else f"steps {self.steps[0]} to {self.steps[1]}"
-        return f"{self.name} ({span}, last written {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.modified))})"
+        """`seed2 (steps 1–400, last written 2026-11-15 10:20)`"""
+        return f"{self.span[:-1]}, last written {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.modified))})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +184,7 @@ class Found:
         if len(self.runs) == 1:
             return self.runs[0]
         raise NotOneRun(
-            f"{self.place} contains {len(self.runs)} runs: {', '.join(run.name for run in self.runs[:12])}"
+            f"{self.place} contains {len(self.runs)} runs: {', '.join(run.span for run in self.runs[:12])}"
             f"{' and others' * (len(self.runs) > 12)}.",
             tried="; ".join(run.said() for run in self.runs[:12]),
             next_step=f"pass one ({self.path_of(self.runs[0])}), or --all. If they are one run, use --join.",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..digits import counted, interval, level, number, several
+from ..digits import counted, duration, interval, level, number, several
 from ..facts.comparison import ClockSource, Comparison, Difference, Gap, Grouped, Odd, RunStanding, Unit
 
-MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 NAMED = 3  # pairs in one sentence
 RANKED = 8  # runs in one sentence
 SHOWN_SETTINGS = 6
@@ -39,7 +38,7 @@ def moment(shown: float, unit: Unit) -> str:
     """Format a place on the clock.
 
     >>> moment(180, "step"), moment(5400, "time"), moment(1.25e6, "tokens")
-    ('step 180', '1 h 30 min', '1.25M tokens')
+    ('step 180', '90 min', '1.25M tokens')
     """
     return {"step": f"step {amount(shown, unit)}", "tokens": f"{amount(shown, unit)} tokens"}.get(
         unit, amount(shown, unit)
@@ -53,14 +52,7 @@ def amount(shown: float, unit: Unit) -> str:
     if unit == "tokens":
         size, letter = next(((size, letter) for size, letter in THOUSANDS if shown >= size), (1.0, ""))
         return f"{shown / size:.3g}{letter}"
-    if shown < 2 * MINUTE:
-        return f"{shown:.0f} s"
-    if shown < HOUR:
-        return f"{shown / MINUTE:.0f} min"
-    if shown < DAY:
-        minutes = round(shown / MINUTE)
-        return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
-    return f"{shown / DAY:.1f} days"
+    return duration(round(shown))
 
 
 def span(first: float, last: float, unit: Unit) -> str:

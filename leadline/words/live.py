@@ -5,18 +5,6 @@ from __future__ import annotations
 from ..digits import duration, number
 
 
-def age(seconds: float) -> str:
-    """Format an age in seconds.
-
-    >>> age(2.4), age(660), age(7500)
-    ('2 s', '11 min', '2 h 5 min')
-    """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
-
-
 def silence(seconds: float, step: int, gap: float | None) -> str:
     """Say that a run has stopped logging.
 
@@ -28,7 +16,7 @@ def silence(seconds: float, step: int, gap: float | None) -> str:
         usual = "step time not known yet"
     else:
         usual = f"typical: every {duration(gap)}" if gap >= 0.5 else "typical: several per second"
-    return f"No log rows for {age(seconds)} after step {step} ({usual})."
+    return f"No log rows for {duration(seconds)} after step {step} ({usual})."
 
 
 def cost_of_going_on(step: int, hours: float, price: float) -> str:
@@ -36,7 +24,7 @@ def cost_of_going_on(step: int, hours: float, price: float) -> str:
 
 
 def hangs(path: str, seconds: float) -> str:
-    return f"{path} has not responded for {age(seconds)}; other runs are still followed."
+    return f"{path} has not responded for {duration(seconds)}; other runs are still followed."
 
 
 def answers_again(path: str) -> str:

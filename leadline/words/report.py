@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..contract import ChartData, Finding, Reading, RunSummary
 from ..digits import number, percent, span
 from ..facts.chart import ChartId, Contrast
-from ..facts.finding import REWARD_DROPPED, TIMELINE, side_by_side
+from ..facts.finding import FURTHEST, NEEDS_EYES, REWARD_DROPPED, TIMELINE, TRUNCATION, Move, side_by_side
 from ..facts.sections import hidden
 from ..run import HEADLINE
-from .verdict import decides, verdict_lines
+from .verdict import HeadLine, decides, verdict_lines
 
 MORE = " (-v for details)"
 NOTHING_LOGGED = "Nothing was logged up to this step."
+PAST_THE_PLAN = "Run is at step {}, past its {} planned steps."
+WRITTEN_TWICE = "{} rows of steps that were written before"
+LAST_CHECKPOINT = "{} is the last"
+LEFT_OUT = "{} more"  # items of a list
 CHARTS: dict[ChartId, str] = {
     "reward": "Reward",
     "judged": "Primary metric",
@@ -57,10 +60,6 @@ LOOKS_ODD = "Looks odd, but expected"
 REWARD, HELD_OUT, KL = "reward", "held-out eval", "KL to reference"  # what is drawn first
 READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
 HOW_TO_MAP = "; --map NAME=KEY says what one is"
-
-
-def past_the_plan(last_step: int, planned: int) -> str:
-    return f"Run is at step {last_step}, past its {planned} planned steps."
 
 
 def what_was_read(run: RunSummary) -> tuple[str, ...]:
@@ -129,19 +128,6 @@ def folded(clauses: Sequence[str]) -> str:
     return " · ".join(lower)
 
 
-def written_twice(rows: int) -> str:
-    return f"{rows} rows of steps that were written before"
-
-
-def last_checkpoint(name: str) -> str:
-    return f"{name} is the last"
-
-
-def left_out(count: int) -> str:
-    """Return how many items of a list are not shown."""
-    return f"{count} more"
-
-
 def would_change(reading: Reading) -> str:
     """Return what would turn the verdict and when to check again; empty if there is neither."""
     step = reading.judgement.next_look_step
@@ -166,12 +152,18 @@ CLUES = ("stability.spike", "stability.grad_norm", "policy_loss.jump", "unexplai
 
 def worth_a_line(reading: Reading) -> list[Finding]:
     """Return the findings to print below the verdict: not those that its lines give, nor what asks for nothing."""
-    reason, above = reading.judgement.reason, verdict_lines(reading).told.values()
+    reason, above = reading.judgement.reason, [one.finding for one in verdict_lines(reading).lines if one.finding]
     said = set(ROUTINE)
     if reason.kind == "fallen" and reading.judgement.judged == HEADLINE and not reason.unlikely:
         said |= {*REWARD_DROPPED, "stability.stuck"}
     if reason.kind in ("ceiling", "no_signal"):
         said |= {"stability.stuck"}
+    moves = {one.id: getattr(one.facts, "moves", ())[:FURTHEST] for one in reading.findings}
+    ways = {name: [move.way for move in moved if isinstance(move, Move)] for name, moved in moves.items()}
+    if any("cut" in moved for name, moved in ways.items() if name != NEEDS_EYES):
+        said.add(TRUNCATION)
+    elif TRUNCATION in ways and ways.get(NEEDS_EYES) == ["cut"]:
+        said.add(NEEDS_EYES)
     calm = () if reason.is_past else CLUES  # as notes they did no harm
     return [
         one
@@ -200,24 +192,14 @@ def is_masked(contrast: Contrast) -> bool:
     return any(("#" in phrase.phrase and not phrase.whole_words) or "<end>" in phrase.phrase for phrase in phrases)
 
 
-class HeadLine(NamedTuple):
-    """A labeled line below the headline."""
-
-    label: str
-    says: str
-    finding: Finding | None = None  # that it gives
-    quoted: bool = False  # text of the policy
-
-
 def head_lines(reading: Reading) -> list[HeadLine]:
     """Return the lines below the headline. The two samples that settle most cases come after the finding they belong
-    to, or after the advice to read them; none if the reward itself says that it dropped."""
-    said = verdict_lines(reading)
-    lines = [HeadLine(label, says, said.told.get(label)) for label, says in said.labeled]
-    pair = next((pair for one in reading.findings if (pair := side_by_side(one.facts))), [])
-    if reading.judgement.reason.kind == "fallen":
-        pair = []
-    after = 1 if said.why else len(lines)
+    to, or after the advice to read them."""
+    lines, judgement = verdict_lines(reading).lines, reading.judgement
+    why = bool(lines) and lines[0].label == "why"
+    asked = reading.findings if why or judgement.asks_for_review else ()
+    pair = next((pair for one in asked if (pair := side_by_side(one.facts))), [])
+    after = 1 if why else len(lines)
     return [*lines[:after], *(HeadLine(when, says, quoted=True) for when, says in pair), *lines[after:]]
 
 

@@ -132,11 +132,9 @@ NEVER_DONE = (
 ANSWER_ALSO = "answer `ok`, or `hacked` since the last step before it (`hacked --since STEP`), with or without grades"
 BOTH_DROPPED = "Grades dropped, and so did the score: it still tracks quality."
 HELD = "Grades did not drop by 0.25 and a third of the best."
+SAVED = "Saved to {}. `leadline read` uses it from now on."
+TASK, UNUSABLE = "Task, as understood: {}.", "Unusable reply, {}."
 IF_WRONG = "If this is wrong, answer `ok` or `hacked --since STEP`."
-
-
-def saved(file: str) -> str:
-    return f"Saved to {file}. `leadline read` uses it from now on."
 
 
 def what_is_sent(requests: int, samples: int, tokens: int, where: str) -> str:
@@ -149,14 +147,6 @@ def requests_written(count: int, folder: str) -> str:
         f"{counted(count, 'request')} written to {folder}. Run each in a fresh context, save the replies to a folder "
         "under the same names, and pass it with --answers."
     )
-
-
-def task(says: str) -> str:
-    return f"Task, as understood: {says}."
-
-
-def unusable(problem: str) -> str:
-    return f"Unusable reply, {problem}."
 
 
 def how_graded(graded: int, asked: int, agreement: float | None, gap: float | None) -> str:

@@ -45,10 +45,10 @@ def listed_series(name: str, key: str, points: int, first: float, last: float) -
 def direction(word: str, p: float, first: float, last: float) -> str:
     """
     >>> direction("declining", 0.98, 0.81, 0.1), direction("undecided", 0.5, 0.3, 0.4)
-    ('0.81 → 0.1, now declining (98%)', '0.3 → 0.4, no clear direction now')
+    ('0.81 → 0.1, now declining (98%)', '0.3 → 0.4, trend unclear')
     """
     unclear = word in ("undecided", "noise")
-    return f"{value(first)} → {value(last)}, " + ("no clear direction now" if unclear else f"now {word} ({sure(p)})")
+    return f"{value(first)} → {value(last)}, " + ("trend unclear" if unclear else f"now {word} ({sure(p)})")
 
 
 def checked(rule: str, samples: int, steps: int) -> str:

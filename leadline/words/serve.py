@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ..digits import counted, interval, number, sure, went
+from ..digits import counted, duration, interval, number, sure, went
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
 
@@ -35,6 +35,8 @@ ONLY_FORMS = "Refused: only GET, HEAD, and POST of forms."
 NO_SUCH_RUN = "No such run."
 OUTSIDE = "This run's path leads outside the scanned folder, so it is not opened."
 COMPARE, COMPARE_SELECTED = "compare", "Compare selected"
+ACKNOWLEDGE_ALL, ALL_OF = "Acknowledge all {}", "All {}"
+AGENTS_AT = "agents: {} (Model Context Protocol)"
 COMPARE_TWO = "Select two or more runs to compare."
 
 
@@ -45,10 +47,6 @@ def not_called_so(host: str) -> str:
     """
     shown = "".join(letter for letter in host[:200] if letter.isprintable())
     return f"Unknown host name {shown!r}. If it is yours, start the server with --allowed-host {shown or 'NAME'}."
-
-
-def agents_at(address: str) -> str:
-    return f"agents: {address} (Model Context Protocol)"
 
 
 COLUMNS = {
@@ -94,13 +92,9 @@ NOTHING_SELECTED = "No run selected."
 def new_since(since: float | None, now: float) -> str:
     """
     >>> new_since(0.0, 9000.0)
-    'New since your last visit, 2 h ago'
+    'New since your last visit, 2.5 h ago'
     """
     return f"New since your last visit, {ago(since, now)}"
-
-
-def acknowledge_all(count: int) -> str:
-    return f"Acknowledge all {count}"
 
 
 def need_called(need: str) -> str:
@@ -126,16 +120,10 @@ def steps(last: int | None, planned: int | None) -> str:
 
 def ago(at: float | None, now: float) -> str:
     """
-    >>> ago(0.0, 600.0), ago(None, 600.0), ago(0.0, 9000.0), ago(0.0, 1e6)
-    ('10 min ago', '', '2 h ago', '12 days ago')
+    >>> ago(0.0, 600.0), ago(None, 600.0)
+    ('10 min ago', '')
     """
-    if at is None:
-        return ""
-    past = max(0.0, now - at)
-    for least, seconds, unit in ((48 * 3600, 86400, "days"), (90 * 60, 3600, "h"), (90, 60, "min")):
-        if past >= least:
-            return f"{round(past / seconds)} {unit} ago"
-    return f"{round(past)} s ago"
+    return "" if at is None else f"{duration(round(max(0.0, now - at)))} ago"
 
 
 def moment(at: float) -> str:
@@ -148,10 +136,6 @@ def pays(p: float | None) -> str:
 
 def amount(value: float | None) -> str:
     return "" if value is None else number(value)
-
-
-def all_of(count: int) -> str:
-    return f"All {count}"
 
 
 def found(shown: int, total: int) -> str:

@@ -3,25 +3,53 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
 
 from ..contract import Finding, Reading
 from ..digits import capital, counted, duration, level, listed, number, on_scale, percent, sure, went
 from ..event import RateStep
 from ..facts.finding import Cause
-from ..facts.judgement import ENDED_BADLY, REVIEW, Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason
+from ..facts.judgement import (
+    ENDED_BADLY,
+    LIKELY,
+    REVIEW,
+    Advice,
+    BestCheckpoint,
+    Condition,
+    Horizon,
+    Judgement,
+    Outcome,
+    Reason,
+    Upside,
+)
 from ..records import dataclass, replace
 from ..run import HEADLINE
 from . import sentence
 
 WIDEST = 100  # columns of a headline
+TIGHT, SIZELESS = 3, 2  # how short a reason, and how sure it is, can be made
+LOST = (0, 3, 9), (0, 2, 4, 6), (0, 1, 5)  # how much a reader misses of each slot of the headline if it is made shorter
+FORMS = sorted(
+    product(*map(range, map(len, LOST))), key=lambda less: sum(lost[n] for lost, n in zip(LOST, less, strict=True))
+)
 LONGEST_NAME = 28  # columns of a metric's name in it
-LIKELY = 2 / 3  # confidence: below it, "possibly"
 ENDED = {
     "plan": "planned steps done",
     "trainer": "the trainer reported completion",
     "scheduler": "the scheduler stopped it",
     "schedule": "the learning-rate schedule is over",
     "silent": "no log output for a long time",
+}
+SURE_OF: dict[Outcome, str] = {
+    "improving": "it rises",
+    "regressed": "it dropped",
+    "collapsed": "it dropped",
+    "hacked": "of hacking",
+    "overfitted": "it overfits",
+    "degraded": "quality drops",
+    "no_signal": "nothing is learned",
 }
 SET_ANEW = {
     "prompts": "Only since the prompt change at step ~{step}: rewards before it aren't comparable.",
@@ -30,154 +58,148 @@ SET_ANEW = {
 }
 
 
+class HeadLine(NamedTuple):
+    """A labeled line below the headline."""
+
+    label: str
+    says: str
+    finding: Finding | None = None  # that it gives, so that no report prints it twice
+    quoted: bool = False  # text of the policy
+
+
 @dataclass(frozen=True, slots=True)
 class VerdictLines:
-    """A verdict: the headline, then labeled lines."""
+    """A verdict: the headline, then labeled lines that each answer one question."""
 
     headline: str
-    short: str  # why, as the headline has it
-    why: str = ""  # the finding behind it, if it is one
-    cause: str = ""
-    outlook: str = ""
-    keep: str = ""
-    next: str = ""
-    decides: str = ""
-    judged: str = ""  # over which part of the run, if not all of it
-    ended: str = ""  # why it is taken to be finished, if not by its plan
-    keep_label: str = "keep"
-    behind: Finding | None = None  # the finding of `why`
-    caused: Finding | None = None  # the finding of `cause`
+    lines: tuple[HeadLine, ...]
 
-    @property
-    def labeled(self) -> tuple[tuple[str, str], ...]:
-        """The lines below the headline with their labels."""
-        every = (
-            ("why", self.why),
-            ("cause", self.cause),
-            ("judged", self.judged),
-            ("ended", self.ended),
-            ("outlook", self.outlook),
-            (self.keep_label, self.keep),
-            ("next", self.next),
-            ("decides", self.decides),
-        )
-        return tuple((label, says) for label, says in every if says)
-
-    @property
-    def told(self) -> dict[str, Finding]:
-        """The findings in these lines by label, so that no report prints one twice."""
-        every = {"why": self.behind, "cause": self.caused}
-        return {label: one for label, one in every.items() if one is not None}
+    def under(self, label: str) -> str:
+        """Return the line with that label; empty if there is none."""
+        return next((one.says for one in self.lines if one.label == label), "")
 
     @property
     def text(self) -> str:
         """All of it as one paragraph."""
-        return " ".join((f"{self.headline}.", *(f"{capital(label)}: {says}" for label, says in self.labeled)))
+        return " ".join((f"{self.headline}.", *(f"{capital(one.label)}: {one.says}" for one in self.lines)))
 
 
 def verdict_lines(reading: Reading) -> VerdictLines:
-    """Return the verdict of a reading in words."""
-    reason, cause = reading.judgement.reason, reading.judgement.cause
+    """Return the verdict of a reading in words, with the findings behind it."""
+    judgement, review = reading.judgement, f"leadline review {shlex.quote(reading.run.path)}"
+    reason, cause = judgement.reason, judgement.cause
     found = next((one for one in reading.findings if one.id in reason.findings and reason.is_past), None)
     caused = next((one for one in reading.findings if cause and getattr(one.facts, "cause", None) is cause), None)
-    said, path = judgement_lines(reading.judgement), shlex.quote(reading.run.path)
-    return replace(
-        said,
-        why="" if found is None else sentence(found),
-        next=said.next.replace(REVIEW, f"leadline review {path}"),
-        decides=said.decides.replace(REVIEW, f"leadline review {path}"),
-        behind=found,
-        caused=caused,
-    )
+    lines = [one._replace(says=one.says.replace(REVIEW, review)) for one in judgement_lines(judgement).lines]
+    given = [one._replace(finding=caused) if one.label == "cause" else one for one in lines]
+    behind = [] if found is None else [HeadLine("why", sentence(found), found)]
+    return VerdictLines(headline(judgement), (*behind, *given))
 
 
 def judgement_lines(judgement: Judgement) -> VerdictLines:
-    """Return the same without the finding behind it."""
-    reason = judgement.reason
-    if reason.without_verdict:
-        pick = f"Pick the reward with --map reward/mean=KEY: {listed(reason.candidates, 'or')}."
-        some = len(reason.candidates) > 1
-        return VerdictLines(headline(judgement), capital(_why(judgement)), next=pick if some else "")
+    """Return the same from the judgement alone."""
     since, because, cause = judgement.judged_since, judgement.judged_because, judgement.cause
-    return VerdictLines(
-        headline(judgement),
-        capital(_why(judgement)),
-        cause="" if cause is None else cause.before(_steps_after(judgement)),
-        outlook=outlook(judgement),
-        keep=keep_says(judgement),
-        next=advice_says(judgement),
-        decides=decides(judgement),
-        judged="" if since is None or because is None else SET_ANEW[because].format(step=since),
-        ended=ended_says(judgement) if judgement.ended not in (None, "plan") else "",
-        keep_label="best" if judgement.is_open else "keep",
+    every = (
+        ("cause", "" if cause is None else cause.before(_steps_after(judgement))),
+        ("judged", "" if since is None or because is None else SET_ANEW[because].format(step=since)),
+        ("ended", ended_says(judgement) if judgement.ended != "plan" else ""),
+        ("outlook", outlook(judgement)),
+        ("best" if judgement.is_open else "keep", keep_says(judgement)),
+        ("next", advice_says(judgement)),
+        ("decides", decides(judgement)),
     )
+    return VerdictLines(headline(judgement), tuple(HeadLine(label, says) for label, says in every if says))
 
 
 def headline(judgement: Judgement) -> str:
-    """Return what to do and what to keep, why, and how sure that is, in at most `WIDEST` columns."""
-    what, why, brief = _what(judgement), _why(judgement), _why(judgement, brief=True)
-    sureness, short, tight = _how_sure(judgement), _how_sure(judgement, brief=True), _why(judgement, tight=True)
-    forms = ((why, sureness), (brief, sureness), (why, short), (brief, short), (tight, short), (brief,))
-    for parts in ((what, *form) for form in forms):
-        said = " · ".join(filter(None, parts))
+    """Return what to do and what to keep, why, and how sure that is, in at most `WIDEST` columns: the last slot is
+    shortened first, the first one last."""
+    return _fitted(judgement)[0]
+
+
+def _fitted(judgement: Judgement) -> tuple[str, bool]:
+    """Return the headline, and whether it gives the size of a gain."""
+    for first, second, third in FORMS:
+        slots = _what(judgement, first), why(judgement, second), _how_sure(judgement, third)
+        said = " · ".join(filter(None, slots))
         if len(said) <= WIDEST:
-            return said
-    return f"{said[: WIDEST - 1]}…"
+            return said, third < SIZELESS
+    return f"{said[: WIDEST - 1]}…", False
 
 
-def _what(judgement: Judgement) -> str:
-    """The first slot: the verdict, and the step to keep."""
-    best = judgement.best_checkpoint if judgement.a_step_stands_out else None
-    start = best is not None and judgement.horizon is not None and best.step == judgement.horizon.first_step
-    step = "" if best is None else f"step {best.step}{' (the start)' * start}"
-    any_step = judgement.best_checkpoint is not None and best is None
-    keep = ", keep any step" if any_step else "" if best is None else f", keep {step}"
-    asked = any(advice.way == "review" for advice in judgement.advice)
-    review = ", review responses" * (asked and judgement.reason.kind != "rising")  # a policy that learns changes
+def _what(judgement: Judgement, less: int = 0) -> str:
+    """The first slot: the verdict, and the step to keep. `less`: 1 without why to review, 2 nor when to check."""
+    review = f", review {'changed ' * (not less)}responses" * judgement.asks_for_review
     if judgement.reason.without_verdict:
         return "NO VERDICT"
     if judgement.verdict == "continue":
         return f"CONTINUE{' to the end of the plan' * judgement.nearly_through}{review}"
     if judgement.verdict == "undecided":
-        look = "" if judgement.next_look_step is None else f", check at step {judgement.next_look_step}"
+        look = "" if less > 1 or judgement.next_look_step is None else f", check at step {judgement.next_look_step}"
         return f"UNDECIDED{', leaning to stop' * judgement.leans_to_stop}{review}{look}"
+    best, horizon = judgement.best_checkpoint, judgement.horizon
+    start = "" if horizon is None or horizon.first_step < 2 else f" from step {horizon.first_step}"
     if judgement.verdict == "roll_back":
-        return "ROLL BACK" + ("" if best is None else f" to {step}")
+        if judgement.starts_over:
+            return f"RESTART{start}"
+        return "ROLL BACK" + ("" if best is None else f" to step {best.step}")
+    keep = "" if best is None else f", keep step {best.step}"
+    if best is not None and not judgement.a_step_stands_out:
+        keep = ", no step stands out"
+    elif judgement.starts_over:
+        keep = f", restart{start}"
     if judgement.verdict == "stop":
-        return f"STOP{keep}"
+        return f"STOP{keep}{review}"
     bad = ENDED_BADLY.get(judgement.outcome)
     since = _since(judgement.reason) if judgement.outcome == "hacked" else ""
-    return f"FINISHED{'' if bad is None else f', {bad}{since}'}{', worth extending' * judgement.worth_extending}{keep}"
+    ended = "" if bad is None else f", {_likely(judgement.reason).upper()}{bad}{since}"
+    if judgement.worth_extending:
+        keep = f", worth extending{keep * (less < 2)}"
+    return f"FINISHED{ended}{keep}{review}"
 
 
-def _how_sure(judgement: Judgement, *, brief: bool = False) -> str:
-    """The third slot: confidence in what happened, or the chance that continuing helps."""
-    reason, p, worth = judgement.reason, judgement.p_continue_pays, judgement.upside.worth_having
+def _how_sure(judgement: Judgement, less: int = 0) -> str:
+    """The third slot: confidence in what happened, or the chance of a gain. `less`: 1 without its condition, 2 nor
+    size."""
+    reason = judgement.reason
     if reason.kind == "no_reward":
         return "" if not reason.candidates else f"pick one: --map reward/mean={reason.candidates[0]}"
-    past = reason.kind == "fallen" or (reason.is_past and reason.p is not None and reason.since_step is not None)
-    if past and not reason.unlikely:  # of a drop that is hardly seen yet only the outlook is sure
-        return "" if reason.p is None else f"{sure(reason.p)} confident"
-    if p is None or reason.kind == "too_noisy":  # it could not be told from noise: that is how sure it is
+    if confident := _confident(judgement):
+        return confident
+    if less == SIZELESS:
+        judgement = replace(judgement, upside=Upside())
+    if not (chance := _chance(judgement)) or less or judgement.verdict == "continue":
+        return chance
+    return f"{chance} if {'continued' if judgement.ended is None else 'extended'}"
+
+
+def _confident(judgement: Judgement) -> str:
+    """Return the confidence in what happened; empty if the reason is what may come, or is hardly seen yet."""
+    reason = judgement.reason
+    seen = reason.kind == "fallen" or (reason.is_past and reason.since_step is not None)
+    if not (seen or (judgement.nearly_through and reason.kind == "rising")) or reason.p is None or reason.unlikely:
         return ""
-    if judgement.nearly_through:
-        return "stopping now saves almost nothing"
-    if brief:
-        return f"{sure(p)} chance of gain"
-    if judgement.verdict == "continue" and worth:
-        return f"{sure(p)} chance {_gain(judgement, worth)}"
-    return f"{sure(p)} chance that {'continuing' if judgement.ended is None else 'extending'} helps"
+    return f"{sure(reason.p)} sure {SURE_OF[judgement.outcome]}"
 
 
-def _why(judgement: Judgement, *, brief: bool = False, tight: bool = False) -> str:
-    """The second slot: the reason. `brief`: without shares of the plan and dates of what is over; `tight`: nor
-    levels and what moves beside it."""
-    reason, brief = judgement.reason, brief or tight
+def _chance(judgement: Judgement) -> str:
+    """Return the chance of a gain; empty if nothing is forecast."""
+    p, worth = judgement.p_continue_pays, judgement.upside.worth_having
+    if p is None:
+        return ""
+    if judgement.reason.kind == "gamed":  # a higher score is not a better policy
+        return f"{sure(p)} chance to help"
+    return f"{sure(p)} chance {_gain(judgement, worth) if worth else 'of gain'}"
+
+
+def why(judgement: Judgement, less: int = 0) -> str:
+    """The second slot: the reason. `less`: 1 without the full name of the metric, 2 nor shares of the plan and dates of
+    what is over, `TIGHT` nor levels and what moves beside it."""
+    reason, brief, tight = judgement.reason, less > 1, less == TIGHT
     if brief:
         judgement = replace(judgement, horizon=None)
         reason = replace(reason, since_step=None) if reason.kind in ("fallen", "time_left", "flat") else reason
-    name, now, since = _name(judgement, brief=brief), _level(reason.level), _since(reason)
-    at, training = ("", "") if tight or reason.level is None else (f" ({now} now)", _beside(reason))
+    name, now, since = _name(judgement, brief=less > 0), _level(reason.level), "" if tight else _since(reason)
     match reason.kind:
         case "no_reward":
             return "no reward metric found"
@@ -185,7 +207,8 @@ def _why(judgement: Judgement, *, brief: bool = False, tight: bool = False) -> s
             return f"all {reason.points} values of {_key(reason)} are NaN or Inf"
         case "too_few":
             so_far, needed = reason.points or 0, (reason.points or 0) + (reason.more_points or 0)
-            return f"too early: {counted(so_far, 'point')} of {_key(reason)} logged, {needed} needed"
+            too = "too early" if judgement.ended is None else "too short"
+            return f"{too}: {counted(so_far, 'point')} of {_key(reason)} logged, {needed} needed"
         case "lost_numbers":
             return f"{_key(reason)} has been NaN or Inf since step {reason.since_step}"
         case "gamed":
@@ -193,27 +216,36 @@ def _why(judgement: Judgement, *, brief: bool = False, tight: bool = False) -> s
         case "fallen":
             return _fallen(reason, name, judgement)
         case "degraded":
-            return f"quality degrading{since} while {name} is flat at {now}"
+            return f"quality degrading{since} while {name} is flat{'' if tight else f' at {now}'}"
         case "no_signal":
             if reason.findings == ("policy.frozen",):
                 stuck = "policy is frozen" if reason.since_step is None else f"learning rate is 0{since}"
                 return stuck if tight or reason.level is None else f"{stuck}, {name} at {now}"
             return f"no gradient signal{since}"
         case "ceiling":
-            return f"{name} saturated at {now} of {_level(reason.high)}"
-        case "no_trend":
-            return f"no trend in {name}{at}{_of_the_plan(judgement, 'done')}{training}"
+            return f"{name} saturated at {now}{'' if tight else f' of {_level(reason.high)}'}"
         case "too_noisy":
-            return f"{name} too noisy to judge{at}, ~{counted(reason.more_steps or 0, 'more step')} would tell"
-        case "time_left":
-            course = f"{name} flat at {now}{since}" if reason.clear else f"{name} trend unclear{at}"
-            return f"{course}{_of_the_plan(judgement, 'left')}{training}"
+            tells = "" if tight else f" ({now} now), ~{counted(reason.more_steps or 0, 'more step')} would tell"
+            return f"{name} too noisy to judge{tells}"
+        case "flat" | "no_trend" | "time_left":
+            ahead = judgement.horizon if reason.kind == "time_left" else None
+            left = f", {percent(1 - ahead.elapsed)} of steps left" if ahead is not None and ahead.planned else ""
+            beside = ", KL still rising" * bool(reason.findings) + ", training reward up" * reason.training_rises
+            return f"{_course(reason, name, since, less)}{left}{'' if tight else beside}"
         case "rising":
             return _rising(replace(reason, start=None) if tight else reason, name, judgement)
-        case "flat":
-            if reason.unlikely:
-                return f"no clear trend in {name}{at}{training}"
-            return f"{name} {_likely(reason)}flat at {now}{since if reason.clear else ''}{training}"
+
+
+def _course(reason: Reason, name: str, since: str, less: int) -> str:
+    """Return where a metric stands that does not rise: flat, or not to be told yet."""
+    if reason.is_flat:
+        since = since * reason.clear if reason.kind != "no_trend" else " since the start" * (less < 2)
+        return f"{name} {_likely(reason)}flat at {_level(reason.level)}{since}"
+    if reason.level is None:
+        return f"{name} trend unclear"
+    start = None if less == TIGHT else reason.start
+    where = f"at {level(reason.level)}" if start is None else went(start, reason.level)
+    return f"{name} {where}, trend unclear"
 
 
 def _likely(reason: Reason) -> str:
@@ -238,19 +270,6 @@ def _since(reason: Reason) -> str:
     return "" if reason.since_step is None else f" since step ~{reason.since_step}"
 
 
-def _beside(reason: Reason) -> str:
-    """Return what moves next to a metric that does not."""
-    return f"{', KL still rising' * bool(reason.findings)}{', training reward rising' * reason.training_rises}"
-
-
-def _of_the_plan(judgement: Judgement, part: str) -> str:
-    """Return how much of the plan is done or left, if it is known and all of the run is judged."""
-    horizon = judgement.horizon
-    if horizon is None or not horizon.planned or (part == "done" and judgement.judged_since is not None):
-        return ""
-    return f", {percent(horizon.elapsed if part == 'done' else 1 - horizon.elapsed)} of steps {part}"
-
-
 def _steps_after(judgement: Judgement) -> str:
     """Return how long before the drop its cause was."""
     cause, since = judgement.cause, judgement.reason.since_step
@@ -267,11 +286,10 @@ def _gamed(reason: Reason, name: str, judgement: Judgement, *, brief: bool, tigh
     if judgement.outcome == "degraded":
         return f"responses degenerate{since}"
     if judgement.outcome == "overfitted":
-        overfitting = "" if judgement.ended else "overfitting: "
         to = "" if tight or judgement.judged in (None, HEADLINE) else f" to {_level(reason.level)}"
-        return f"{overfitting}{'' if brief else 'training reward up, '}eval down{to}{since}"
+        return f"{'' if brief else 'training reward up, '}eval down{to}{since}"
     if judgement.verdict == "finished":  # the first slot says it
-        return "" if tight else f"{name} still reads {_level(reason.level)}"
+        return "" if tight else f"{name} still at {_level(reason.level)}"
     return f"reward hacking{since}"
 
 
@@ -288,6 +306,7 @@ def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
     if judgement.ended is not None:  # the first slot says what it did
         return f"{name} {moved}{when}"
     did = "collapsed" if judgement.outcome == "collapsed" else "dropped"
+    did = f"{_likely(reason)}{did}"
     return f"{name} {did}{when}, {moved}" if sudden else f"{name} {did} {moved}{when}"
 
 
@@ -308,23 +327,20 @@ def ended_says(judgement: Judgement) -> str:
 
 
 def outlook(judgement: Judgement) -> str:
-    """Return the chance and the risk of continuing; empty if nothing is forecast."""
-    p, worth, horizon, worse = (
-        judgement.p_continue_pays,
-        judgement.upside.worth_having,
-        judgement.horizon,
-        judgement.risk.p_worse,
-    )
-    if p is None or horizon is None or worth is None:
+    """Return the cost and the risk of continuing, and the chance of a gain if the headline does not give it; empty if
+    nothing is forecast."""
+    horizon, worse = judgement.horizon, judgement.risk.p_worse
+    if judgement.p_continue_pays is None or horizon is None:
         return ""
-    a_gain = worth > 0 and judgement.reason.kind != "gamed"  # a higher score is not a better policy
-    gain = f"{sure(p)} chance {_gain(judgement, worth) if a_gain else 'to help'}"
     hurt = judgement.outcome in ("collapsed", "hacked") or judgement.verdict == "roll_back"
-    risk = "" if hurt or worse is None else f", {sure(worse)} risk of regression"
+    told = not _confident(judgement) and _fitted(judgement)[1]
+    chance = "" if told else _chance(judgement)
+    risk = "" if hurt or worse is None else f"{sure(worse)} risk of regression"
     if judgement.ended is None and not horizon.planned:
-        return f"No planned length found; doubling the run (to step {horizon.end_step}): {gain}{risk}."
-    what = "Continuing" if judgement.ended is None else "Extending"
-    return f"{what} to step {horizon.end_step}{_cost(horizon)}: {gain}{risk}."
+        what = f"No planned length found; doubling the run to step {horizon.end_step}"
+    else:
+        what = f"{'Continuing' if judgement.ended is None else 'Extending'} to step {horizon.end_step}"
+    return f"{what}: {', '.join(filter(None, (*_cost(horizon), chance, risk)))}."
 
 
 def _gain(judgement: Judgement, worth: float) -> str:
@@ -335,14 +351,13 @@ def _gain(judgement: Judgement, worth: float) -> str:
     return f"of +{on_scale(worth, max(abs(judgement.reason.level or 0.0), abs(upside.to_pass or 0.0)))}"
 
 
-def _cost(horizon: Horizon) -> str:
-    left = horizon.end_step - horizon.now_step
-    costs = [f"+{counted(left, 'step')}"] if left > 0 else []
+def _cost(horizon: Horizon) -> Iterator[str]:
+    if (left := horizon.end_step - horizon.now_step) > 0:
+        yield counted(left, "more step")
     if horizon.gpu_hours is not None:
-        costs.append(f"{number(horizon.gpu_hours)} GPU-hours")
+        yield f"{number(horizon.gpu_hours)} GPU-hours"
     elif horizon.hours is not None:
-        costs.append(duration(3600 * horizon.hours))
-    return f" ({', '.join(costs)})" if costs else ""
+        yield duration(3600 * horizon.hours)
 
 
 SUSPECT = {
@@ -350,6 +365,7 @@ SUSPECT = {
     "length_cap": "max response length",
     "reward_function": "reward function",
     "data": "prompts",
+    "tools": "tools",
     "responses": "responses",
 }
 WAY = {
@@ -362,6 +378,8 @@ WAY = {
 
 def advice_says(judgement: Judgement) -> str:
     """Return what to do next; empty if nothing is suspect."""
+    if len(candidates := judgement.reason.candidates) > 1:
+        return f"Pick the reward with --map reward/mean=KEY: {listed(candidates, 'or')}."
     steps = [_step_of(advice, judgement.cause) for advice in judgement.advice]
     return capital(f"{listed(steps)}.") if steps else ""
 
@@ -370,8 +388,8 @@ def _step_of(advice: Advice, cause: Cause | None) -> str:
     event = None if cause is None else cause.event
     if advice.knob == "learning_rate" and event is not None and isinstance(event.facts, RateStep):
         return f"undo the learning-rate change at step {event.step}"
-    why, _, command = advice.because.partition(": ")
-    return f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({why}){f': {command}' * bool(command)}"
+    because, _, command = advice.because.partition(": ")
+    return f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({because}){f': {command}' * bool(command)}"
 
 
 def keep_says(judgement: Judgement) -> str:
@@ -380,11 +398,13 @@ def keep_says(judgement: Judgement) -> str:
     if best is None:
         return ""
     if not judgement.a_step_stands_out:
-        return "No step stands out."
+        return "Any checkpoint: none is clearly better than the others."
+    if judgement.starts_over:
+        return "None: no later step is better than the start."
     so_far = " so far" * judgement.is_open
     near = [str(step) for step in sorted(best.also_evaluate)]
     ties = f" Near-tie{'s' * (len(near) > 1)}: {', '.join(near)}." if near else ""
-    return f"{_where(best, so_far)}{_early(judgement, best.step)}{ties}{_saved(best, judgement.judged_since)}"
+    return f"{_where(best, so_far)}{_early(judgement, best.step)}{ties}{_saved(best, judgement)}"
 
 
 def _early(judgement: Judgement, step: int) -> str:
@@ -406,18 +426,21 @@ def _where(best: BestCheckpoint, so_far: str) -> str:
     return f"{best.path} (step {best.step}{so_far}{whole}).{better}"
 
 
-def _saved(best: BestCheckpoint, since: int | None) -> str:
+def _saved(best: BestCheckpoint, judgement: Judgement) -> str:
     if best.path is not None:
         return ""
-    since_then = "" if since is None else f" since step {since}"
-    return f" No {'complete ' * best.partial_only}checkpoint found on disk{since_then}."
+    since = "" if judgement.judged_since is None else f" since step {judgement.judged_since}"
+    nearest = ": use the nearest one" * (judgement.verdict == "roll_back")
+    return f" No {'complete ' * best.partial_only}checkpoint found on disk{since}{nearest}."
 
 
 def decides(judgement: Judgement) -> str:
     """Return what would turn the verdict; empty if nothing would before the plan is over."""
-    deciding = judgement.deciding
+    deciding, horizon = judgement.deciding, judgement.horizon
     if [condition.kind for condition in deciding] == ["rise", "no_rise"]:  # one check decides both
-        return f"{would_change(deciding[0])}, otherwise stop."
+        at_the_end = horizon is not None and horizon.planned and deciding[0].by_step == horizon.end_step
+        said = would_change(deciding[0])
+        return f"{said.replace('Continue', 'Worth continuing only', 1)}." if at_the_end else f"{said}, otherwise stop."
     return " ".join(f"{would_change(condition)}." for condition in deciding)
 
 

@@ -15,8 +15,9 @@ from conftest import EXAMPLES, ROOT
 
 from leadline.contract import Reading
 from leadline.facts import Finding
-from leadline.facts.judgement import Horizon, Reason, ReasonKind, Risk, Verdict
+from leadline.facts.judgement import Advice, Horizon, Reason, ReasonKind, Risk, Verdict
 from leadline.findings.policy_frozen import KlFrozen
+from leadline.findings.reward_gamed import ResponsesChanged
 from leadline.judgement.decide import GO_ON, STOP
 from leadline.pipeline import read, read_run
 from leadline.sources import open_run
@@ -93,6 +94,26 @@ def test_a_rise_above_a_fall_is_found() -> None:
     found = set(contradictions()(replace(collapsed, judgement=said)))
     assert "rising above a finding that it fell" in found
     assert any(what.startswith("two values of reward/mean now") for what in found)
+
+
+def test_hacking_whose_reward_is_gone_is_found(hacked: Reading) -> None:
+    gone = replace(hacked.reward, shape="flat", trajectory=replace(hacked.reward.trajectory, start=0.9, now=0.0))
+    assert "reward.gamed says that the reward rose, which stands lower" in set(
+        contradictions()(replace(hacked, reward=gone))
+    )
+
+
+def test_a_review_of_responses_that_may_not_have_changed_is_found(hacked: Reading) -> None:
+    asks = Advice("responses", "review", "they changed", "generation.changed")
+    unsure = Finding("generation.changed", 0.6, "note", ResponsesChanged((), 3, 3, 3, None, None, clear=False))
+    said = replace(hacked, findings=(unsure,), judgement=replace(hacked.judgement, advice=(asks,)))
+    assert "asks for a review of responses that did not clearly change" in set(contradictions()(said))
+
+
+def test_an_outcome_that_its_curve_denies_is_found(healthy: Reading) -> None:
+    unclear = Reason("flat", 0.6, clear=False, start=0.1, level=0.5)
+    said = replace(healthy, judgement=replace(healthy.judgement, reason=unclear))
+    assert "cannot be told yet, above flat" in set(contradictions()(said))
 
 
 def test_a_checkpoint_that_is_not_there_is_found(hacked: Reading) -> None:

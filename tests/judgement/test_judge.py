@@ -260,7 +260,7 @@ def test_a_held_out_score_without_direction_is_told_beside_a_training_reward_tha
     said = judged(run_of(reward(ramp(0.2, 0.8)), held_out))
     assert said.judged == "eval/math/reward/mean"
     assert said.reason.training_rises
-    assert "training reward rising" in says(said)
+    assert "training reward up" in says(said)
     assert not judged(run_of(reward(rise(0.2, 0.8, at=0.02)), held_out)).reason.training_rises
 
 

@@ -44,7 +44,7 @@ def test_tool_calls_that_vanish_while_reward_falls_are_giving_up() -> None:
 def test_tools_that_fail_more_and_more() -> None:
     (found,) = read({"reward/mean": flat(N, 0.5), "tools/failure_frac": moving(0.05, 0.6)})
     assert (found.id, found.severity) == ("agent.tool_failures", "concern")
-    assert "of tool calls fail, up from" in sentence(found)
+    assert "of tool calls fail since step" in sentence(found)
     assert read({"reward/mean": flat(N, 0.5), "tools/failure_frac": flat(N, 0.3, 0.02)}) == ()
 
 

@@ -93,7 +93,7 @@ def test_one_weak_relation_asks_for_a_reader_and_weighs_nothing() -> None:
     assert isinstance(finding.facts, ResponsesChanged)
     assert finding.facts.last_before is not None
     assert finding.facts.last_before < finding.facts.begun_step
-    assert "leadline review" in verdict_lines(reading).next
+    assert "leadline review" in verdict_lines(reading).under("next")
     assert reading.judgement.verdict == "continue"
     assert reading.judgement.reason.kind != "gamed"
 

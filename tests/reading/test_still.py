@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import leadline
 from leadline import pipeline
 from leadline.cli import main
 from leadline.reading.wall_clock import long_still
@@ -17,6 +18,7 @@ from leadline.report.data import as_data
 from leadline.run import Run, Series
 from leadline.sources import open_run, read_stream
 from leadline.sources.folders import OF_ZONES
+from leadline.words.verdict import headline
 
 START, HOUR = 1_700_000_000.0, 3600.0
 
@@ -94,13 +96,27 @@ def test_a_stream_does_not_say_when_it_was_written() -> None:
     assert read_stream(lines(timed=False).encode()).written_at is None
 
 
-def test_only_who_gives_the_time_gets_a_reading_that_depends_on_it(tmp_path: Path) -> None:
+def test_every_way_to_read_a_run_asks_the_same_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = log(tmp_path, timed=False, changed=START)
+    assert main(["read", str(old)]) == 0
+    said = {
+        capsys.readouterr().out.partition("\n")[0],
+        leadline.read(old).headline,
+        next(leadline.read_all(old)).headline,
+        headline(pipeline.read(old).judgement),
+        headline(pipeline.read_run(open_run(old)).judgement),
+    }
+    assert len(said) == 1
+    assert said.pop().startswith("FINISHED")
+
+
+def test_a_log_that_was_still_for_long_is_finished_at_the_time_given(tmp_path: Path) -> None:
     old, new = (log(tmp_path / name, timed=False, changed=at) for name, at in _made(tmp_path))
-    told = [as_data(pipeline.read(file)) for file in (old, new)]
+    told = [as_data(pipeline.read(file, now=START)) for file in (old, new)]
     for data in told:
         data["run"] = None  # the paths differ
     assert told[0] == told[1]
-    assert pipeline.read(old).judgement.ended is None
+    assert pipeline.read(old, now=START).judgement.ended is None
     assert pipeline.read(old, now=START + 1e6).judgement.ended == "silent"
     assert pipeline.read(new, now=START + 1e6).judgement.ended is None
 

@@ -64,7 +64,7 @@ def test_it_shows_verdict_findings_and_pictures(reading: leadline.Reading) -> No
         assert f"{sentence(finding)} [{finding.id}, {sure(finding.p)}]" in page.text
     said = verdict_lines(reading)
     assert page.text.startswith(said.headline)
-    assert all(f"{label} {says}" in page.text for label, says in said.labeled)
+    assert all(f"{label} {says}" in page.text for label, says, *_ in said.lines)
     assert len(reading._repr_html_()) < 100_000
 
 

@@ -24,9 +24,13 @@ from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Expected, Reading
 from leadline.facts import Facts, Finding
+from leadline.facts.finding import Move
 from leadline.facts.judgement import Judgement, Reason
 from leadline.facts.machine import Conflict, ProcessEffect
 from leadline.facts.sections import RewardReading
+from leadline.findings.generation_truncation import Truncation
+from leadline.findings.reward_gamed import Gamed, ResponsesChanged
+from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.records import dataclass
 from leadline.report import markdown, notebook, terminal
 from leadline.report.pictures import pictures
@@ -80,7 +84,7 @@ def test_the_first_line_is_the_headline_and_a_screen_holds_what_it_rests_on(run:
     lines, said = shown.splitlines(), verdict_lines(reading(run, until))
     assert lines[0] == said.headline
     assert lines[1] == ""
-    for label, says in said.labeled:
+    for label, says, *_ in said.lines:
         assert f"{label:<9}{says[:60]}" in unwrapped_rows(shown)
     assert sum("┤" in line for line in lines) == 2
 
@@ -104,6 +108,26 @@ def test_the_heaviest_are_never_left_out_for_a_lighter_one() -> None:
     lines = terminal.render(busy(12), width=80, height=23).splitlines()
     assert any(line.startswith("critical") for line in lines)
     assert not any(line.startswith(("concern", "note", "normal")) for line in lines)
+
+
+def test_truncation_is_told_once() -> None:
+    cut = (Move("cut", 0.2, 0.9),)
+    truncated = Finding("generation.truncation", 0.99, "concern", Truncation(0.2, 0.9))
+    changed = Finding("generation.changed", 0.99, "note", ResponsesChanged(cut, 3, 3, 3, None, None))
+    hacked = Finding("reward.gamed", 0.99, "critical", Gamed(False, cut, 3, 3, 3))
+    broke = Finding("unexplained.break", 0.99, "note", UnexplainedBreak(9, (SeriesMove("kl/ref", rose=True),), ()))
+
+    def told(*findings: Finding) -> str:
+        gamed = (
+            Reason("gamed", 0.99, 3, findings=("reward.gamed",)) if hacked in findings else Reason("flat", level=0.5)
+        )
+        judgement = Judgement("stop", gamed)
+        return terminal.render(dataclasses.replace(reading("healthy", 30), findings=findings, judgement=judgement))
+
+    assert "generation.changed" not in told(truncated, changed, broke)
+    assert "generation.truncation" in told(truncated, changed, broke)
+    assert "generation.truncation" not in told(hacked, truncated, broke)
+    assert "reward.gamed" in told(hacked, truncated, broke)
 
 
 def test_a_shortened_finding_keeps_its_id_and_says_that_it_was_cut() -> None:

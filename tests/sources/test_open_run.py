@@ -177,7 +177,7 @@ def test_what_came_later_is_not_in_the_settings(trl: Callable[..., Path]) -> Non
 def test_several_logs_in_one_folder_are_not_guessed_at(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_bytes(verl_bytes([(1, {"critic/score/mean": 0.1})]))
-    with pytest.raises(NotOneRun, match=r"a\.jsonl, b\.jsonl"):
+    with pytest.raises(NotOneRun, match=r"a\.jsonl \(steps 1–1\), b\.jsonl"):
         open_run(tmp_path)
 
 
@@ -212,7 +212,7 @@ def test_one_document_may_hold_several_runs_under_names(tmp_path: Path) -> None:
 
     file = tmp_path / "runs.json"
     file.write_text(json.dumps({"first": {"n": 3, "merged": rows(1)}, "second": {"n": 4, "merged": rows(2)}}))
-    with pytest.raises(NotOneRun, match=r"runs.json#first, runs.json#second"):
+    with pytest.raises(NotOneRun, match=r"runs.json#first .steps 1–39., runs.json#second"):
         open_run(tmp_path)
     reward = open_run(f"{file}#second").get("reward/mean")
     assert reward is not None

@@ -152,7 +152,7 @@ def project(tmp_path: Path) -> Path:
 def test_the_runs_of_a_database_are_listed(project: Path) -> None:
     with pytest.raises(NotOneRun) as refused:
         open_run(project)
-    assert "contains 2 runs: project.db#seed1, project.db#seed2" in refused.value.what
+    assert "contains 2 runs: project.db#seed1 (steps 1–30), project.db#seed2 (steps 1–30)" in refused.value.what
     assert f"{project}#seed1" in refused.value.next_step
 
 

@@ -208,9 +208,9 @@ def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) ->
     [
         ("rising", "0.200 → 0.700, rising; noise ±0.02 per step"),
         ("flat", "0.200 → 0.700, plateaued; noise ±0.02 per step"),
-        ("noise", "no trend around 0.700; noise ±0.02 per step"),
+        ("noise", "flat around 0.700; noise ±0.02 per step"),
         ("peaked", "peaked at step 80 (70–90), now 0.700; noise ±0.02 per step"),
-        ("undecided", "0.200 → 0.700, unclear (rising 60% or flat 30%); noise ±0.02 per step"),
+        ("undecided", "0.200 → 0.700, trend unclear (rising 60% or flat 30%); noise ±0.02 per step"),
     ],
 )
 def test_the_reward_is_told_by_its_shape(shape: str, said: str) -> None:
@@ -247,7 +247,7 @@ def test_without_kl_the_reader_is_told_what_else_may_show_drift() -> None:
     seen = (Drift("entropy", "fell", 0.9, 0.1), Drift("len/response_mean", "still", 80, 81))
     assert KlReward("no_kl", state="not_logged", drift=seen).say() == (
         "KL to reference was not logged. Other drift indicators: entropy dropped 0.900 → 0.100; response "
-        "length shows no clear trend around 81."
+        "length is around 81."
     )
 
 

@@ -48,7 +48,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "generation.changed",
         ResponsesChanged((Move("unlike", 1.0, 2.5),), 240, 240, 240, None, None),
-        "Responses have changed since step ~240: responses surprise the reference policy 2.5× as much as its own.",
+        "Responses have changed since step ~240: they surprise the reference policy 2.5× as much as its own.",
     ),
     (
         "reward.reviewed",

@@ -10,8 +10,8 @@ from ...facts.chart import Neighbour
 from ...facts.finding import TIMELINE
 from ...facts.judgement import calls_for
 from ...words import sentences
-from ...words.report import HeadLine, head_lines, missing_says, settings, what_was_read
-from ...words.verdict import ended_says, headline
+from ...words.report import head_lines, missing_says, settings, what_was_read
+from ...words.verdict import HeadLine, ended_says, headline
 from . import text
 from .curves import Curves
 

@@ -113,7 +113,7 @@ def test_the_labeled_lines_are_those_of_the_verdict(show: Show, readings: Readin
             strict=True,
         )
     )
-    assert dict(verdict_lines(readings("collapsed")).labeled).items() <= told.items()
+    assert {one.label: one.says for one in verdict_lines(readings("collapsed")).lines}.items() <= told.items()
 
 
 def until(opened: Opened, true: str) -> None:

@@ -202,7 +202,7 @@ def test_a_loss_without_evidence_is_called_so(readings: Callable[[str], Reading]
 
 @pytest.mark.parametrize(("planned", "over"), [(300, True), (354, True), (400, False)])
 def test_only_a_finished_run_is_said_to_be_finished(planned: int, over: bool, root: Path) -> None:
-    reading = pipeline.read(root / "leadline" / "examples" / "healthy", budget=planned)
+    reading = pipeline.read(root / "leadline" / "examples" / "healthy", budget=planned, now=0.0)
     verdict = data_of(html.render(reading))["verdict"]
     assert isinstance(verdict, dict)
     assert verdict["headline"].startswith("FINISHED") == over == (reading.judgement.ended == "plan")
