@@ -5,9 +5,13 @@ All are shares between 0 and 1 (length apart), so that a change of one says as m
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..draws import Stream
+from ..records import replace
 from ..run import Flags, Values
 from .written import PER_WORD, Ids, Tokens, Written
 
@@ -17,7 +21,7 @@ STRETCH = 24  # tokens: a word said again within so many is a repetition
 PHRASE = 2  # tokens: to pick words out of a prompt is work, to repeat its phrases is not
 SALT = np.int64(1_000_003)
 LOOKED_AT = 2000  # characters of an answer: a stutter is one long before
-SHORTEST = 8  # tokens: in less text nothing can be said twice
+SHORTEST = 8  # tokens, or signs: in less text nothing can be said twice
 LOOP = 4  # words: of real long answers 2 % hold more than half of their runs of four twice, of pairs 25 %
 LOOP_SIGNS = 2 * PER_WORD  # characters: two words, where a run writes none
 
@@ -77,25 +81,48 @@ def recurring(written: Written) -> Values:
 
 def looped(written: Written) -> Values:
     """Return how much of an answer is a loop: runs of words that stood before, within as much text as an answer had at
-    first. An enumeration changes a word or a number each time; a loop changes nothing."""
-    answers, size = written.answers, LOOP if written.words else LOOP_SIGNS
+    first, beyond what the same words hold in any order. An enumeration changes a word or a number each time; a loop
+    changes nothing; labels, moves, and digits repeat by chance, since there are few of them. One word over and over is
+    a loop in any order."""
+    answers = written.answers
     stretch = _stretches(answers, max(_window(written), STRETCH))
-    share: Values = np.zeros(len(written))
-    last = len(answers.ids) - size + 1
-    if last > 0:
-        inside, owner = stretch[:last] == stretch[size - 1 :], answers.owner[:last]
-        runs = np.zeros(last, dtype=np.int64)
-        for shift in range(size):
-            runs = runs * SALT + answers.ids[shift : shift + last]
-        again = _seen(stretch[:last], runs, inside)
-        count = np.bincount(owner[inside], minlength=len(written))
-        np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
+    by_chance = _looped(written, _mixed(answers, stretch), stretch)
+    share = np.maximum(_looped(written, answers.ids, stretch) - by_chance, 0.0)
+    same = np.bincount(
+        answers.owner,
+        weights=np.append(answers.ids[1:] != answers.ids[:-1], False) & _joins(answers),
+        minlength=len(written),
+    )
+    share[(same == 0) & (answers.count >= STRETCH)] = 1.0
     return np.maximum(share, stuttered(written)) if written.words else share
 
 
+def _mixed(text: Tokens, pieces: Ids) -> Ids:
+    """Return the tokens of each piece in another order."""
+    return text.ids[np.lexsort((Stream(LOOP).order(len(text.ids)), pieces))]
+
+
+def _looped(written: Written, ids: Ids, stretch: Ids) -> Values:
+    """Return the share of runs that stood before, by sample."""
+    size = LOOP if written.words else LOOP_SIGNS
+    share: Values = np.zeros(len(written))
+    last = len(ids) - size + 1
+    if last > 0:
+        inside, owner = stretch[:last] == stretch[size - 1 :], written.answers.owner[:last]
+        runs = np.zeros(last, dtype=np.int64)
+        for shift in range(size):
+            runs = runs * SALT + ids[shift : shift + last]
+        again = _seen(stretch[:last], runs, inside)
+        count = np.bincount(owner[inside], minlength=len(written))
+        np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
+    return share
+
+
 def empty(written: Written) -> Values:
-    """Tell whether an answer holds no letter and no digit."""
-    return np.asarray([float(not any(map(str.isalnum, own))) for own in written.own])
+    """Tell whether an answer holds nothing, or one sign over and over. Arrows, brackets, or emojis may be what a task
+    asks for."""
+    signs = ["".join(own.split()) for own in written.own]
+    return np.asarray([float(not own or (len(own) >= SHORTEST and own == own[0] * len(own))) for own in signs])
 
 
 def _window(written: Written) -> int:
@@ -116,18 +143,24 @@ def _framed(written: Written) -> Flags:
 
 
 def stuttered(written: Written) -> Values:
-    """Return how much of an answer is the same few letters over and over ("haha ha"): a word of its own each time, and
-    so no loop of words. Blanks and marks are none: code is indented, tables are ruled."""
+    """Return how much of an answer is the same few letters over and over ("haha ha"), beyond what the same letters hold
+    in any order: a word of its own each time, and so no loop of words. Blanks and marks are none: code is indented,
+    tables are ruled."""
     texts = [np.frombuffer(_signs(own).encode("utf-32-le"), dtype=np.uint32) for own in written.own]
-    share: Values = np.zeros(len(texts))
-    for place, signs in enumerate(texts):
-        again = np.zeros(len(signs), dtype=bool)
-        for period in range(1, PERIOD + 1):
-            if len(signs) > 2 * period:
-                same = signs[period:] == signs[:-period]
-                again[2 * period :] |= same[period:] & same[:-period]
-        share[place] = again.mean() if len(signs) else 0.0
-    return share
+    order = Stream(PERIOD).order(max(map(len, texts), default=0))
+    mixed = [signs[order[order < len(signs)]] for signs in texts]
+    pairs = zip(texts, mixed, strict=True)
+    return np.asarray([max(_stuttered(signs) - _stuttered(other), 0.0) for signs, other in pairs])
+
+
+def _stuttered(signs: NDArray[np.uint32]) -> float:
+    """Return the share of letters that stand there for the third time in a row, alone or as a pair or a triple."""
+    again = np.zeros(len(signs), dtype=bool)
+    for period in range(1, PERIOD + 1):
+        if len(signs) > 2 * period:
+            same = signs[period:] == signs[:-period]
+            again[2 * period :] |= same[period:] & same[:-period]
+    return float(again.mean()) if len(signs) else 0.0
 
 
 def _signs(text: str) -> str:
@@ -155,7 +188,18 @@ def _seen(stretch: Ids, what: Ids, counted: Flags) -> Flags:
 def alike(written: Written) -> Values:
     """Return how like an answer is to the answers to other prompts of its step: the mean overlap of what they hold
     (Jaccard, runs of three characters, or single and paired words)."""
-    return _likeness(written, held(written.answers, 2 if written.words else 3))
+    return _likeness(written, written.answers)
+
+
+def alike_by_chance(written: Written) -> Values:
+    """Return the same of answers that hold the same words in any order, but for those that are word for word the same:
+    few different words are alike in any text."""
+    answers = written.answers
+    mixed = _likeness(written, replace(answers, ids=_mixed(answers, answers.owner)))
+    told = list(zip(written.batch.tolist(), written.own, strict=True))
+    times, size = Counter(told), np.bincount(written.batch)[written.batch]
+    same = (np.asarray([times[one] for one in told]) - 1) / np.maximum(size - 1, 1)
+    return mixed * (1 - same)
 
 
 def agreement(written: Written) -> Values:
@@ -185,8 +229,8 @@ def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Values:
     return overlaps
 
 
-def _likeness(written: Written, held: tuple[Ids, Ids]) -> Values:
-    grams, owner = held
+def _likeness(written: Written, answers: Tokens) -> Values:
+    grams, owner = held(answers, 2 if written.words else 3)
     likeness = np.full(len(written), np.nan)
     numbers: dict[str, int] = {}
     prompts = np.asarray([numbers.setdefault(sample.prompt, len(numbers)) for sample in written.samples])
