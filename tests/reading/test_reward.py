@@ -80,6 +80,23 @@ def test_what_was_not_logged_at_a_break_did_not_hold_still() -> None:
     assert finding.severity == "concern"
 
 
+def test_a_gain_dated_to_several_points_may_be_learning_and_a_jump_between_two_from_outside() -> None:
+    jump = found(reading(logged("reward/mean", step(0.3, 0.8), 0.03, 1), *STILL))["reward.break"]
+    steep = found(reading(logged("reward/mean", rise(0, 0.45) + step(0, 0.15), 0.06, 1), *STILL))["reward.break"]
+    assert jump.facts.cause.kind == "outside"
+    assert steep.facts.last_step - steep.facts.first_step > 1
+    assert steep.facts.cause.kind == "none"
+
+
+def test_a_jump_up_leaves_the_steps_before_it_in_the_reading() -> None:
+    jump, drop = (
+        View(Run("here", series=(logged("reward/mean", step(*levels), 0.03, 1), *STILL)))
+        for levels in ((0.3, 0.8), (0.8, 0.3))
+    )
+    assert jump.stretch.first is None
+    assert drop.stretch.first is not None
+
+
 def test_a_reward_that_ends_on_nan_tells_its_last_number() -> None:
     for last, step_ in ((COUNT, 150), (COUNT - 1, None)):
         broken = np.where((STEPS > COUNT // 2) & (last >= STEPS), np.nan, ramp(0, 1))
