@@ -43,7 +43,7 @@ SAID: list[tuple[str, Facts, str]] = [
         "reward.break",
         RewardBreak(150, 150, 151, -0.4, OUTSIDE, unlogged=False),
         "Reward dropped 0.4 at step 150. KL, entropy, and gradient norm didn't move: suspect prompts or reward "
-        "function, not the policy. Reward std shifted too.",
+        "function. Reward std shifted too.",
     ),
     (
         "reward.break",
@@ -146,7 +146,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "stability.entropy",
         EntropyMoved(rose=True, start=0.1, now=2.0),
-        "Entropy blew up, 0.100 → 2, as reward dropped: output is incoherent.",
+        "Entropy blew up 0.100 → 2 as reward dropped.",
     ),
     (
         "signal.sampler_mismatch",
