@@ -10,9 +10,11 @@ from topics import read_reward as read
 
 from leadline.curve.track import Break
 from leadline.digits import number
+from leadline.findings import found_in
 from leadline.findings.reward_break import finding_of
 from leadline.reading import Finding, View
 from leadline.reading.breaks import account_for
+from leadline.records import replace
 from leadline.run import Event, Rollout, Rollouts, Run, Series
 
 LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
@@ -95,6 +97,14 @@ def test_a_jump_up_leaves_the_steps_before_it_in_the_reading() -> None:
     )
     assert jump.stretch.first is None
     assert drop.stretch.first is not None
+
+
+def test_a_count_of_hacking_that_rises_is_reported_and_one_that_stays_is_not() -> None:
+    rising = logged("reward/mean", ramp(0, 1), 0.05, 1)
+    for counts, told in ((ramp(0, 40), True), (ramp(3, 3), False)):
+        count = replace(logged("n", counts, 0.5, 2), key="env/reward_hacking_count")
+        run = Run("here", series=(rising,), unread=(count,))
+        assert ("reward.hacks_logged" in {found.id for found in found_in(View(run))}) is told
 
 
 def test_a_reward_that_ends_on_nan_tells_its_last_number() -> None:
