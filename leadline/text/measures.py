@@ -202,6 +202,22 @@ def alike_by_chance(written: Written) -> Values:
     return mixed * (1 - same)
 
 
+def strange(written: Written) -> Values:
+    """Return how much of an answer are words that no other answer and no prompt of its step holds: of a language little,
+    of random letters nearly all. NaN if answers have so few words that each may be another name or number."""
+    answers, prompts = written.answers, written.prompts
+    share: Values = np.full(len(written), np.nan)
+    if not written.words or float(np.median(answers.count)) < SHORTEST:
+        return share
+    said = written.batch[answers.owner] * written.kinds + answers.ids
+    owners = np.unique(np.stack([said, answers.owner]), axis=1)
+    words, holders = np.unique(owners[0], return_counts=True)
+    asked = written.batch[prompts.owner] * written.kinds + prompts.ids
+    alone = np.isin(said, words[holders == 1]) & ~np.isin(said, asked)
+    hits = np.bincount(answers.owner, weights=alone, minlength=len(written))
+    return np.divide(hits, answers.count, out=share, where=answers.count > 0)
+
+
 def agreement(written: Written) -> Values:
     """Return how like the answers to one prompt are to each other, by group."""
     grams, owner = held(written.grouped, 2 if written.words else 3)
