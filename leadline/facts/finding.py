@@ -233,7 +233,7 @@ class Cause:
             return f"Likely cause: {self.clause}.{self._also}"
         if self.kind == "outside":  # a sudden gain in skill may show in none of them: a rise leaves more doubt
             suspect = "prompts or reward function may have changed" if rose else "suspect prompts or reward function"
-            return f"{sentence_case(all_called(self.still))} didn't move: {suspect}, not the policy.{self._also}"
+            return f"{sentence_case(all_called(self.still))} didn't move: {suspect}.{self._also}"
         return self._also.strip() or "No cause found: no other metric shifts there."
 
     @property
@@ -258,14 +258,15 @@ class TurningPoint:
 
 # Changes of the responses.
 
-Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty", "cut", "unlike"]
+Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty", "strange", "cut", "unlike"]
 WAYS: dict[Way, str] = {
     "detached": "responses use less of the prompt ({start} → {now})",
     "copied": "responses copy the prompt ({start} → {now} of text)",
     "looped": "responses loop ({start} → {now} of text)",
     "recurring": "words recur more often ({start} → {now} of text)",
     "alike": "responses look alike across prompts (overlap {start} → {now})",
-    "empty": "responses contain no words ({start} → {now} of them)",
+    "empty": "responses are blank or one repeated character ({start} → {now} of them)",
+    "strange": "responses use words that nothing else does ({start} → {now} of text)",
     "cut": "responses are truncated ({start} → {now} of them)",
     "unlike": "responses surprise the reference policy {times} as much as its own",
 }

@@ -11,6 +11,7 @@ from ..questions.direction import FELL
 from ..questions.fall import p_rose_while_other_fell
 from ..questions.level import steps_seen
 from ..reading.kl import readable
+from ..reading.scores import gains_elsewhere
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
 
@@ -44,9 +45,9 @@ class KlDestructive(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Report reward lost since its highest point while KL rose over the same steps."""
+    """Report reward lost since its highest point while KL rose over the same steps, unless right answers gained."""
     both = readable(view)
-    if both is None:
+    if both is None or gains_elsewhere(view):
         return ()
     kl, reward = both
     p = p_rose_while_other_fell(kl.curve, reward.curve, FELL)

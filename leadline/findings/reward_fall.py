@@ -8,6 +8,7 @@ from ..digits import level, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Meaning
 from ..questions.level import steps_seen
+from ..reading.scores import gains_elsewhere
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
 
@@ -63,6 +64,8 @@ def detect(view: View) -> tuple[Finding, ...]:
         sudden_step=fall.sudden_step,
     )
     severity: Severity = "critical" if fall.ruined and fall.visible else "concern"
+    if gains_elsewhere(view):  # other parts of the reward made it fall, or their weights
+        severity = "note"
     name = "reward.peaked" if facts.peaked else "reward.declining"
     evidence = (Evidence(HEADLINE, fall.from_step, steps_seen(reward.curve)[1]),)
     return (Finding(name, round(fall.p, 4), severity, since_step=fall.since_step, evidence=evidence, facts=facts),)

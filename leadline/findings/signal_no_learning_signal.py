@@ -63,7 +63,7 @@ class AllTied(Facts):
         why = {
             "bottom": f"nearly every response gets the minimum reward ({reward})",
             "constant": f"every reward has been {reward}",
-            "between": "rewards differ across prompts but not within groups",
+            "between": "rewards don't differ within groups",
         }[self.reward_at]
         return f"No gradient signal{since}: {why}, so advantages are zero."
 

@@ -20,7 +20,7 @@ from ..records import dataclass
 
 GUIDE = {
     "stability.entropy": Guide(
-        "Entropy collapsed or blew up as reward dropped.",
+        "Entropy declined or rose as reward dropped.",
         "The logged entropy and the reward.",
         "After a collapse: an entropy bonus or a higher temperature. After a blow-up: a lower learning rate.",
     ),
@@ -43,8 +43,14 @@ class EntropyMoved(Facts):
     def say(self) -> str:
         moved = went(self.start, self.now)
         if self.rose:
-            return f"Entropy blew up, {moved}, as reward dropped: output is incoherent."
-        return f"Entropy collapsed, {moved}, as reward dropped: the policy converged to a worse mode."
+            return f"Entropy {'blew up' if self.far else 'rose'} {moved} as reward dropped."
+        return f"Entropy {'collapsed' if self.far else 'declined'} {moved} as reward dropped."
+
+    @property
+    def far(self) -> bool:
+        """True if it more than doubled, or less than half of it is left."""
+        low, high = sorted((self.start, self.now))
+        return high > 2 * low
 
     def suspect(self, beside: Beside) -> Suspect | None:
         return ("learning_rate", "lower", "entropy blew up as reward dropped") if self.rose else None
@@ -96,7 +102,8 @@ def _entropy(view: View) -> tuple[Finding, ...]:
         return ()
     facts = EntropyMoved(up > down, entropy.start, entropy.now)
     span = (Evidence("entropy", *steps_seen(curve)),)
-    return (Finding("stability.entropy", round(p, 4), "concern", facts, since_of(curve), span),)
+    severity: Severity = "concern" if facts.far else "note"
+    return (Finding("stability.entropy", round(p, 4), severity, facts, since_of(curve), span),)
 
 
 def _gradient(view: View) -> tuple[Finding, ...]:

@@ -113,12 +113,13 @@ def _nothing_to_judge(run: Run) -> Reason:
 
 def _too_early(judged: Judged) -> Judgement:
     """Judge by fewer points than anything can be told from."""
-    plan, points = judged.plan, int(judged.score.series.finite.sum())
+    plan, series = judged.plan, judged.score.series
+    points = int(series.finite.sum())
     missing = max(LEAST - points, 1)
-    wait = max(max(plan.now - plan.first, 1) * missing / max(points, 1), 1)
+    wait = max(max(plan.now - int(series.steps[0]), 1) * missing / max(points, 1), 1)
     return replace(
         _beginning(judged),
-        reason=Reason("too_few", points=points, more_points=missing, key=judged.score.series.key),
+        reason=Reason("too_few", points=points, more_points=missing, key=series.key),
         next_look_step=None if plan.ended else round(plan.now + wait),
     )
 

@@ -10,23 +10,26 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..curve.breaks import APART
+from ..curve.breaks import APART, LEAST_SIDE
 from ..curve.curve import PACE
 from ..curve.fit import break_at
-from ..curve.track import Break
+from ..curve.track import BINS, Break, scale_of
 from ..facts.finding import Cause
 from ..questions.changes import would_show
+from ..questions.direction import NEARLY_ALL, SURE
 from ..questions.level import KNOWN, unlogged
 from ..questions.onset import onset_in
 from ..records import dataclass, replace
 from ..run import HEADLINE, Event, Run, Series
+from .outage import BESIDE, ODD, noise_of
 from .whole import Whole
 
 AT_ONCE = 2.0  # times the change before: a schedule moves at every step
 WITNESSES = 2  # series that hold still: one may be blind
 MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
 
-POLICY = ("kl/ref", "kl/ref_seq_sum", "entropy", "grad_norm", "len/response_mean")  # move when the policy changes
+GRADIENTS = "grad_norm"
+POLICY = ("kl/ref", "kl/ref_seq_sum", "entropy", GRADIENTS, "len/response_mean")  # move when the policy changes
 
 
 def near(run: Run) -> float:
@@ -80,8 +83,10 @@ def company_at(whole: Whole, step: float, names: Iterable[str]) -> Company:
     window = (step - PACE / APART * reach, step + PACE / APART * reach)
     moved, still = [], []
     for series in (series for name in names if (series := whole.run.get(name)) is not None):
-        onset = onset_in(series, window)
-        if break_at(series, step, reach) is not None or (onset is not None and abs(onset.middle - step) <= reach):
+        onset, broke = onset_in(series, window), break_at(series, step, reach)
+        if broke is not None and broke.size < 0 and series.name == GRADIENTS:
+            continue  # rewards without variance leave none: they vanish whatever the policy does
+        if broke is not None or (onset is not None and abs(onset.middle - step) <= reach):
             moved.append(series.name)
         elif would_show(series, step, reach) and (onset is None or not _overlap(onset.low, onset.high, step, reach)):
             still.append(series.name)
@@ -131,8 +136,47 @@ class AccountedBreak:
 def breaks_of(whole: Whole) -> tuple[AccountedBreak, ...]:
     """Return all breaks of the reward, each with what may have caused it."""
     reward = whole.of(HEADLINE)
-    found = () if reward is None else reward.curve.breaks
-    return whole.once("breaks", lambda: tuple(account_for(whole, one) for one in found))
+    if reward is None:
+        return ()
+    found = reward.curve.breaks
+    return whole.once("breaks", lambda: (*(account_for(whole, one) for one in found), *_young(whole, reward.series)))
+
+
+def _young(whole: Whole, reward: Series) -> tuple[AccountedBreak, ...]:
+    """Return a drop too young for the curve, all of whose rows lie below those before, if the rows of all that would
+    show the policy change stay among theirs."""
+    steps, values = reward.known
+    most = LEAST_SIDE * max(len(values) // BINS, 1)
+    if len(values) < KNOWN + most:
+        return ()
+    gap, count = max((float(values[-n - KNOWN : -n].min() - values[-n:].max()), n) for n in range(ODD, most + 1))
+    before, after, step = values[-count - KNOWN : -count], values[-count:], int(steps[-count])
+    size = float(np.median(after) - np.median(before))
+    at_once = float(np.median(after[:BESIDE]) - np.median(before[-BESIDE:])) / size if size else 0.0
+    if gap <= 0 or -size <= SURE * noise_of(values[:-count]) or at_once < NEARLY_ALL:
+        return ()
+    if events_at(whole.run, step, ("learning_rate", *OUTSIDE)):
+        return ()
+    known = [series for name in POLICY if (series := whole.run.get(name)) is not None]
+    moves = {series.name: _moved(series, step) for series in known}
+    still = tuple(name for name, moved in moves.items() if moved is False)
+    if any(moves.values()) or len(still) < WITNESSES:
+        return ()
+    found = Break(step, (float(steps[-count - 1]), float(step)), 1 - 1 / len(values), size)
+    return (AccountedBreak(found, Cause("outside", still=still), from_outside=True, unlogged=False, slight=False),)
+
+
+def _moved(series: Series, step: int) -> bool | None:
+    """Tell whether the rows since a step stand apart from those before; None if too few were logged, or gradients
+    vanish."""
+    steps, values = series.known
+    place = int(np.searchsorted(steps, step))
+    before, after = values[max(place - KNOWN, 0) : place], values[place:]
+    if len(before) < KNOWN or not len(after):
+        return None
+    change = float(np.median(after) - np.median(before))
+    apart = abs(change) > SURE * scale_of(before - float(np.median(before)))
+    return None if apart and change < 0 and series.name == GRADIENTS else apart
 
 
 def account_for(whole: Whole, found: Break) -> AccountedBreak:
@@ -161,7 +205,18 @@ def _cause(whole: Whole, found: Break) -> tuple[bool, Cause]:
     shifted = everything_at(whole, found.step, besides=(HEADLINE, *policy.moved))
     if policy.moved:
         return False, Cause("policy", shifted=(*policy.moved, *shifted))
-    # No sign that the policy changed. Where enough was logged that would show it, the change came from outside.
-    if len(policy.still) < WITNESSES:
+    # No sign that the policy changed. If enough was logged that would show it, the change came from outside; unless it
+    # is a gain made over several points, as learning is.
+    if len(policy.still) < WITNESSES or (found.size > 0 and not _between_points(whole, found)):
         return False, Cause("none", shifted=shifted)
     return True, Cause("outside", shifted=shifted, still=policy.still)
+
+
+def _between_points(whole: Whole, found: Break) -> bool:
+    """Tell whether a break is known to lie between two neighboring points of the reward."""
+    reward = whole.of(HEADLINE)
+    if reward is None:
+        return False
+    steps = reward.series.steps[reward.series.finite]
+    low, high = found.interval
+    return int(((steps >= low) & (steps <= high)).sum()) <= 2

@@ -19,6 +19,8 @@ from ..curve.track import LEAST
 from ..facts.judgement import NewStretch
 from ..facts.sections import Missing, OtherReward
 from ..plan import Plan
+from ..questions.changes import p_visibly_grew
+from ..questions.fall import p_below_its_best, p_fallen
 from ..questions.level import FEW, SPELL
 from ..records import dataclass
 from ..run import Run, Series
@@ -38,7 +40,7 @@ OF_SEVERAL = re.compile(r"(?:pass|best|maj)\w*[@_/](?!1\b)(?:\d+|k\b|n\b)|\b(?:b
 OF_GROUPS = re.compile(r"group/|\bgroups?_|solve_all|frac\b")  # how groups fall out, not what an answer is worth
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 ACCURACY = "reward/accuracy"
-RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1"}  # words for right answers
+RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1", "task"}  # words for right answers
 GOLD = {"gold", "golden", "oracle"}
 REWARDED = {"reward", "score", "return"}
 SIZE_WORDS = {"n", "num", "count", "size", "total", "number", "max"}
@@ -77,8 +79,9 @@ class Judged:
 
 def judged_in(view: View) -> Judged | None:
     """Return what is judged: the held-out score that is logged best, one that measures something else than the reward
-    before the reward on other prompts; else the training reward. None if there is no score."""
-    for name in (*judges(view), HEADLINE):
+    before the reward on other prompts; else the training reward, or the right answers among the training samples if
+    these rose as it fell. None if there is no score."""
+    for name in (*judges(view), *_rises_instead(view), HEADLINE):
         score = view.of(name)
         if view.plan is None or score is None:
             continue
@@ -108,9 +111,9 @@ def components(view: View) -> tuple[OtherReward, ...]:
 def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
     """Return held-out scores with enough points to be read, `least` of them: those with many before those with few,
     plain scores before what the best of several tries or whole groups got, the best logged and the least special
-    first."""
+    first, and among equals the one that moved furthest."""
     names = [name for name in view.names(_is_held_out) if _points(view, name) >= least]
-    return tuple(sorted(names, key=lambda name: _place(view, name))[:MOST])
+    return tuple(sorted(names, key=lambda name: (*_place(view, name), -_moved(view, name), name))[:MOST])
 
 
 def judges(view: View) -> tuple[str, ...]:
@@ -120,6 +123,26 @@ def judges(view: View) -> tuple[str, ...]:
     if not any(independent(view.run, name) for name in names):
         return names
     return tuple(sorted(names, key=_is_the_reward))
+
+
+def _rises_instead(view: View) -> tuple[str, ...]:
+    """Return measures of right answers that rose while the reward fell: then its other parts made it fall, or their
+    weights."""
+    reward = view.of(HEADLINE)
+    if reward is None or p_below_its_best(reward.curve) <= 0.5:
+        return ()
+    return tuple(name for name in second_scores(view) if gained(view.of(name)))
+
+
+def gains_elsewhere(view: View) -> bool:
+    """Tell whether an independent score, held out or of the training samples, gained."""
+    names = (*(name for name in judges(view) if independent(view.run, name)), *second_scores(view))
+    return any(gained(view.of(name)) for name in names)
+
+
+def gained(score: Trace | None) -> bool:
+    """Tell whether a score stands visibly above its start, and has not come down."""
+    return score is not None and p_visibly_grew(score.curve) > 0.5 and p_fallen(score.curve) < 0.5
 
 
 def _is_the_reward(name: str) -> bool:
@@ -253,11 +276,19 @@ def _keeps_to_reward(run: Run, series: Series) -> bool:
     return away < SAME * float(np.ptp(values))
 
 
-def _place(view: View, name: str) -> tuple[bool, int, int, int, str]:
+def _moved(view: View, name: str) -> float:
+    """Return how far a score has come from its start, in units of its noise."""
+    score = view.of(name)
+    if score is None or not score.curve.decidable or not score.curve.noise > 0:
+        return 0.0
+    return abs(score.now - score.start) / score.curve.noise
+
+
+def _place(view: View, name: str) -> tuple[bool, int, int, int]:
     series, points = view.run.get(name), _points(view, name)
     meant = name if series is None else f"{name} {series.key}"  # a name that was guessed may be plainer than its key
     odd = 2 if OF_GROUPS.search(meant) else 1 if OF_SEVERAL.search(meant) else 0
-    return points < SPELL, odd, -points, name.count("/"), name
+    return points < SPELL, odd, -points, name.count("/")
 
 
 def component_names(view: View) -> dict[str, str]:

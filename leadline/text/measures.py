@@ -5,12 +5,15 @@ All are shares between 0 and 1 (length apart), so that a change of one says as m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..draws import Stream
+from ..records import replace
 from ..run import Flags, Values
 from .written import PER_WORD, Ids, Tokens, Written
 
@@ -21,7 +24,7 @@ PHRASE = 2  # tokens: to pick words out of a prompt is work, to repeat its phras
 SALT = np.int64(1_000_003)
 TIMES = 1 << 16  # that a token may stand in a text: more count as so many
 LOOKED_AT = 2000  # characters of an answer: a stutter is one long before
-SHORTEST = 8  # tokens: in less text nothing can be said twice
+SHORTEST = 8  # tokens, or signs: in less text nothing can be said twice
 LOOP = 4  # words: of real long answers 2 % hold more than half of their runs of four twice, of pairs 25 %
 LOOP_SIGNS = 2 * PER_WORD  # characters: two words, where a run writes none
 
@@ -93,25 +96,45 @@ def recurring(written: Written) -> Values:
 
 def looped(written: Written) -> Values:
     """Return how much of an answer is a loop: runs of words that stood before, within as much text as an answer had at
-    first. An enumeration changes a word or a number each time; a loop changes nothing."""
-    answers, size = written.answers, LOOP if written.words else LOOP_SIGNS
+    first, beyond what the same words hold in any order. An enumeration changes a word or a number each time; a loop
+    changes nothing; labels, moves, and digits repeat by chance, since there are few of them. One word over and over is
+    a loop in any order."""
+    answers = written.answers
     stretch = _stretches(answers, max(_window(written), STRETCH))
-    share: Values = np.zeros(len(written))
-    last = len(answers.ids) - size + 1
-    if last > 0:
-        inside, owner = stretch[:last] == stretch[size - 1 :], answers.owner[:last]
-        runs = np.zeros(last, dtype=np.int64)
-        for shift in range(size):
-            runs = runs * SALT + answers.ids[shift : shift + last]
-        again = _seen(stretch[:last], runs, inside)
-        count = np.bincount(owner[inside], minlength=len(written))
-        np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
+    by_chance = _looped(written, _mixed(answers, stretch), stretch)
+    share = np.maximum(_looped(written, answers.ids, stretch) - by_chance, 0.0)
+    changes = (answers.ids[1:] != answers.ids[:-1]) & (answers.owner[1:] == answers.owner[:-1])
+    same = np.bincount(answers.owner[1:], weights=changes, minlength=len(written))
+    share[(same == 0) & (answers.count >= STRETCH)] = 1.0
     return np.maximum(share, stuttered(written)) if written.words else share
 
 
+def _mixed(text: Tokens, pieces: Ids) -> Ids:
+    """Return the tokens of each piece in another order."""
+    return text.ids[np.lexsort((Stream(LOOP).order(len(text.ids)), pieces))]
+
+
+def _looped(written: Written, ids: Ids, stretch: Ids) -> Values:
+    """Return the share of runs that stood before, by sample."""
+    size = LOOP if written.words else LOOP_SIGNS
+    share: Values = np.zeros(len(written))
+    last = len(ids) - size + 1
+    if last > 0:
+        inside, owner = stretch[:last] == stretch[size - 1 :], written.answers.owner[:last]
+        runs = np.zeros(last, dtype=np.int64)
+        for shift in range(size):
+            runs = runs * SALT + ids[shift : shift + last]
+        again = _seen(stretch[:last], runs, inside)
+        count = np.bincount(owner[inside], minlength=len(written))
+        np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
+    return share
+
+
 def empty(written: Written) -> Values:
-    """Tell whether an answer holds no letter and no digit."""
-    return np.asarray([float(not any(map(str.isalnum, own))) for own in written.own])
+    """Tell whether an answer holds nothing, or one sign over and over. Arrows, brackets, or emojis may be what a task
+    asks for."""
+    signs = ["".join(own.split()) for own in written.own]
+    return np.asarray([float(not own or (len(own) >= SHORTEST and own == own[0] * len(own))) for own in signs])
 
 
 def _window(written: Written) -> int:
@@ -132,18 +155,24 @@ def _framed(written: Written) -> Flags:
 
 
 def stuttered(written: Written) -> Values:
-    """Return how much of an answer is the same few letters over and over ("haha ha"): a word of its own each time, and
-    so no loop of words. Blanks and marks are none: code is indented, tables are ruled."""
+    """Return how much of an answer is the same few letters over and over ("haha ha"), beyond what the same letters hold
+    in any order: a word of its own each time, and so no loop of words. Blanks and marks are none: code is indented,
+    tables are ruled."""
     texts = [np.frombuffer(_signs(own).encode("utf-32-le"), dtype=np.uint32) for own in written.own]
-    share: Values = np.zeros(len(texts))
-    for place, signs in enumerate(texts):
-        again = np.zeros(len(signs), dtype=bool)
-        for period in range(1, PERIOD + 1):
-            if len(signs) > 2 * period:
-                same = signs[period:] == signs[:-period]
-                again[2 * period :] |= same[period:] & same[:-period]
-        share[place] = again.mean() if len(signs) else 0.0
-    return share
+    order = Stream(PERIOD).order(max(map(len, texts), default=0))
+    mixed = [signs[order[order < len(signs)]] for signs in texts]
+    pairs = zip(texts, mixed, strict=True)
+    return np.asarray([max(_stuttered(signs) - _stuttered(other), 0.0) for signs, other in pairs])
+
+
+def _stuttered(signs: NDArray[np.uint32]) -> float:
+    """Return the share of letters that stand there for the third time in a row, alone or as a pair or a triple."""
+    again = np.zeros(len(signs), dtype=bool)
+    for period in range(1, PERIOD + 1):
+        if len(signs) > 2 * period:
+            same = signs[period:] == signs[:-period]
+            again[2 * period :] |= same[period:] & same[:-period]
+    return float(again.mean()) if len(signs) else 0.0
 
 
 def _signs(text: str) -> str:
@@ -171,10 +200,14 @@ def _seen(stretch: Ids, what: Ids, counted: Flags) -> Flags:
 def alike(written: Written) -> Values:
     """Return how like an answer is to the answers to other prompts of its step: the mean overlap of what they hold
     (Jaccard, runs of three characters, or single and paired words)."""
+    return _likeness(written, written.answers)
+
+
+def _likeness(written: Written, answers: Tokens) -> Values:
     likeness = np.full(len(written), np.nan)
     numbers: dict[str, int] = {}
     prompts = np.asarray([numbers.setdefault(sample.prompt, len(numbers)) for sample in written.samples])
-    for _, inside, overlap in _together(written.answers, written.batch, written.batches, written.words):
+    for _, inside, overlap in _together(answers, written.batch, written.batches, written.words):
         asked = prompts[inside]
         others = asked[:, None] != asked[None, :]
         if not written.asks[inside].any():
@@ -182,6 +215,33 @@ def alike(written: Written) -> Values:
         count, total = others.sum(axis=1), (overlap * others).sum(axis=1)
         np.divide(total, count, out=likeness[inside], where=count > 0)
     return likeness
+
+
+def alike_by_chance(written: Written) -> Values:
+    """Return the same of answers that hold the same words in any order, but for those that are word for word the same:
+    few different words are alike in any text."""
+    answers = written.answers
+    mixed = _likeness(written, replace(answers, ids=_mixed(answers, answers.owner)))
+    told = list(zip(written.batch.tolist(), written.own, strict=True))
+    times, size = Counter(told), np.bincount(written.batch)[written.batch]
+    same = (np.asarray([times[one] for one in told]) - 1) / np.maximum(size - 1, 1)
+    return mixed * (1 - same)
+
+
+def strange(written: Written) -> Values:
+    """Return how much of an answer are words that no other answer or prompt of its step holds: little of a language,
+    nearly all of random letters. NaN if answers have so few words that each may be another name or number."""
+    answers, prompts = written.answers, written.prompts
+    share: Values = np.full(len(written), np.nan)
+    if not written.words or float(np.median(answers.count)) < SHORTEST:
+        return share
+    said = written.batch[answers.owner] * written.kinds + answers.ids
+    owners = np.unique(np.stack([said, answers.owner]), axis=1)
+    words, holders = np.unique(owners[0], return_counts=True)
+    asked = written.batch[prompts.owner] * written.kinds + prompts.ids
+    alone = np.isin(said, words[holders == 1]) & ~np.isin(said, asked)
+    hits = np.bincount(answers.owner, weights=alone, minlength=len(written))
+    return np.divide(hits, answers.count, out=share, where=answers.count > 0)
 
 
 def agreement(written: Written) -> Values:

@@ -2,11 +2,11 @@
 
 Any learning changes the text, and many tasks want responses that are short, alike, copied from the prompt, or in a
 format. What no task wants is text that is degenerate: every response the same (`alike`), loops that change
-nothing (`looped`), no letter at all (`empty`), or responses that used to end and run into the cap while the score does
+nothing (`looped`), nothing at all (`empty`), or responses that used to end and run into the cap while the score does
 not mind. Far moves of these are proof, and so are two that agree: loops and likeness, or truncation of half of the
 responses and any other relation. Short responses may be labels, so that only one and the same label is proof.
 Responses that take up less of their prompt (`detached`), copy it (`copied`), or repeat words (`recurring`) are reasons
-to look, and second truncation.
+to look, and second truncation. Words that nothing else holds (`strange`) are a reason to look.
 
 A response that only adds to what it said (a scratchpad, a format, a flattering phrase) has changed and lost nothing.
 So a share counts as far as the amount behind it was lost too: what took up the prompt, what was the response's own,
@@ -132,7 +132,7 @@ class _Side:
     values: Values
     share: Track
     amount: Track | None
-    copied: Track | None = None  # how much was copied, against the length of the first responses
+    more: Track | None = None  # copied: how much, against the length of the first responses; alike: beyond chance
 
     def counted(self, column: int) -> Values:
         """Return how far it went in the worrying direction, as far as the amount was lost too."""
@@ -141,11 +141,13 @@ class _Side:
         if self.amount is None:
             return move
         lost: Values = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
-        if self.copied is None:
+        if self.more is None:
             return lost
+        more = np.maximum(self.more.drawn_move(2 * column), 0.0)
+        if self.way == "alike":
+            return np.minimum(lost, more)
         # What is copied beside a response that is still there may be the question restated, or the answer hidden. And a
         # response that dropped its small talk copies a larger share of itself, but no more text.
-        more = np.maximum(self.copied.drawn_move(2 * column), 0.0)
         return np.minimum(np.maximum(lost, move / 2), more)
 
 
@@ -157,6 +159,7 @@ def _sides(written: Written) -> list[_Side]:
         "recurring": (measures.recurring(written), None),
         "alike": (alike, (1 - alike) * size),
         "empty": (measures.empty(written), None),
+        "strange": (measures.strange(written), None),
     }
     if written.asks.any():
         (offered, by_chance), (copied, from_others) = measures.shared(written), measures.copied(written)
@@ -168,6 +171,8 @@ def _sides(written: Written) -> list[_Side]:
         seen = track(written, share)
         if seen is not None:
             more = track(written, share * size) if way == "copied" else None
+            if way == "alike" and seen.now.mean - seen.start.mean > SECOND:
+                more = track(written, alike - measures.alike_by_chance(written))
             sides.append(_Side(way, share, seen, None if amount is None else track(written, amount), more))
     return sides
 

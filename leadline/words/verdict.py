@@ -54,7 +54,7 @@ SURE_OF: dict[Outcome, str] = {
 SET_ANEW = {
     "prompts": "Only since the prompt change at step ~{step}: rewards before it aren't comparable.",
     "event": "Only since the restart at step {step}: rewards before it aren't comparable.",
-    "outside": "Only since the level shift at step {step}, which the policy did not cause.",
+    "outside": "Only since the level shift at step {step}, which no policy metric explains.",
 }
 
 

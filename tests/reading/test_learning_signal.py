@@ -76,7 +76,7 @@ def test_groups_that_are_tied_while_the_batch_varies() -> None:
     finding = read(series)
     assert finding is not None
     assert finding.severity == "critical"
-    assert "not within groups" in sentence(finding)
+    assert "don't differ within groups" in sentence(finding)
 
 
 def test_a_gradient_of_exactly_zero_is_critical_where_it_was_once_alive() -> None:

@@ -10,9 +10,11 @@ from topics import read_reward as read
 
 from leadline.curve.track import Break
 from leadline.digits import number
+from leadline.findings import found_in
 from leadline.findings.reward_break import finding_of
 from leadline.reading import Finding, View
 from leadline.reading.breaks import account_for
+from leadline.records import replace
 from leadline.run import Event, Rollout, Rollouts, Run, Series
 
 LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
@@ -78,6 +80,31 @@ def test_what_was_not_logged_at_a_break_did_not_hold_still() -> None:
     assert finding.facts.cause.kind == "none"
     assert finding.facts.cause.still == ()
     assert finding.severity == "concern"
+
+
+def test_a_gain_dated_to_several_points_may_be_learning_and_a_jump_between_two_from_outside() -> None:
+    jump = found(reading(logged("reward/mean", step(0.3, 0.8), 0.03, 1), *STILL))["reward.break"]
+    steep = found(reading(logged("reward/mean", rise(0, 0.45) + step(0, 0.15), 0.06, 1), *STILL))["reward.break"]
+    assert jump.facts.cause.kind == "outside"
+    assert steep.facts.last_step - steep.facts.first_step > 1
+    assert steep.facts.cause.kind == "none"
+
+
+def test_a_jump_up_leaves_the_steps_before_it_in_the_reading() -> None:
+    jump, drop = (
+        View(Run("here", series=(logged("reward/mean", step(*levels), 0.03, 1), *STILL)))
+        for levels in ((0.3, 0.8), (0.8, 0.3))
+    )
+    assert jump.stretch.first is None
+    assert drop.stretch.first is not None
+
+
+def test_a_count_of_hacking_that_rises_is_reported_and_one_that_stays_is_not() -> None:
+    rising = logged("reward/mean", ramp(0, 1), 0.05, 1)
+    for counts, told in ((ramp(0, 40), True), (ramp(3, 3), False)):
+        count = replace(logged("n", counts, 0.5, 2), key="env/reward_hacking_count")
+        run = Run("here", series=(rising,), unread=(count,))
+        assert ("reward.hacks_logged" in {found.id for found in found_in(View(run))}) is told
 
 
 def test_a_reward_that_ends_on_nan_tells_its_last_number() -> None:

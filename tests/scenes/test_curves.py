@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from staged import Must, Stage, broken, flat, hump, linear, plateau, slowing, step
+from staged import TRL, VERL, Must, Stage, broken, flat, hump, linear, plateau, slowing, step
 
 from leadline.pipeline import read
 
@@ -197,6 +198,52 @@ def one_part_for_another(stage: Stage) -> tuple[float, Must]:
     return 1.6, Must(("continue", "undecided"))
 
 
+def weight_anneals(stage: Stage) -> tuple[float, Must]:
+    """The reward falls with the weight of its format part while right answers rise: nothing is lost."""
+    stage.scale, stage.offset = 1.0, 0
+    right = {"rewards/accuracy_reward/mean": lambda share: 0.2 + 0.4 * share + stage.dice.gauss(0, 0.03)}
+    stage.write(lambda share: 1.15 - 0.55 * share, linear, beside=right)
+    return 1.5, Must(("continue", "undecided"), never=("kl.destructive",))
+
+
+def two_held_out(stage: Stage) -> tuple[float, Must]:
+    """One held-out score gains much, another, first by name, slips a little: a trade, and no regression."""
+    stage.write(
+        linear,
+        linear,
+        beside={
+            "eval_alpaca_accuracy": lambda share: 0.6 - 0.04 * share + stage.dice.gauss(0, 0.005),
+            "eval_gsm8k_accuracy": lambda share: 0.3 + 0.4 * share + stage.dice.gauss(0, 0.005),
+        },
+    )
+    return 1.5, Must(("continue",), kinds=("rising",))
+
+
+def just_got_harder(stage: Stage) -> tuple[float, Must]:
+    """A few points after the prompts got harder, at a steady policy: too early to tell, and no collapse."""
+    at, stage.noise = 1 - 6 / stage.steps, 0.02
+    stage.write(lambda share: plateau(share) if share < at else 0.5, entropy=flat())
+    return 2, Must(("undecided", "continue"))
+
+
+def grader_down(stage: Stage) -> tuple[float, Must]:
+    """Every response has scored exactly 0 for a while, at a steady policy: the grader is down, and no step helps."""
+    at, stage.noise, stage.offset = 0.9, 0.03, 0
+    stage.write(lambda share: 0.2 + 0.5 * share, entropy=flat())
+    log = stage.folder / ("trainer_state.json" if stage.trl else "metrics.jsonl")
+    text, first = log.read_text(), round(at * stage.steps)
+    rows = json.loads(text)["log_history"] if stage.trl else [json.loads(line) for line in text.splitlines()]
+    for row in rows[first:]:
+        values, names = (row, TRL) if stage.trl else (row["data"], VERL)
+        values |= {names["reward"]: 0.0, names["gradient"]: 0.001}
+    log.write_text(
+        json.dumps({"global_step": stage.steps, "log_history": rows})
+        if stage.trl
+        else "".join(json.dumps(row) + "\n" for row in rows)
+    )
+    return 1.5, Must(("continue", "undecided", "stop"))
+
+
 SCENES: tuple[Scene, ...] = (
     kl_up_reward_up,
     far_and_better,
@@ -222,6 +269,10 @@ SCENES: tuple[Scene, ...] = (
     tools_out_briefly,
     accuracy_falls,
     one_part_for_another,
+    weight_anneals,
+    two_held_out,
+    just_got_harder,
+    grader_down,
 )
 
 

@@ -204,6 +204,54 @@ def curriculum(stage: Stage) -> tuple[float, Must]:
     return 1.6, Must(("continue", "undecided"))
 
 
+def few_symbols(stage: Stage, right: Callable[[], str], instead: str = "back") -> tuple[float, Must]:
+    """Prose at first, then bare answers made of few symbols, more and more of them right."""
+
+    def samples(share: float) -> Iterator[Sample]:
+        for _ in range(PER_BATCH):
+            said, solved = right(), stage.right(0.3 + 0.5 * share)
+            answer = said if solved else f"{instead} {said}"
+            bare = stage.right(0.1 + 1.3 * share)
+            yield (
+                f"solve {stage.dice.random():.6f}",
+                answer if bare else f"I think it begins with {said[:1]}.",
+                float(solved),
+            )
+
+    stage.write(lambda share: 0.3 + 0.5 * share, linear, samples=samples)
+    return 1.8, SOUND
+
+
+def robot_moves(stage: Stage) -> tuple[float, Must]:
+    """Plans of four words: the same words in every answer, in another order."""
+    return few_symbols(stage, lambda: " ".join(stage.dice.choices(("forward", "left", "right"), (6, 1, 1), k=18)))
+
+
+def grids(stage: Stage) -> tuple[float, Must]:
+    """Rows of digits."""
+    return few_symbols(stage, lambda: " ".join(str(int(stage.right(0.3))) for _ in range(25)))
+
+
+def brackets(stage: Stage) -> tuple[float, Must]:
+    """Answers without a letter or a digit."""
+    return few_symbols(stage, lambda: "".join(stage.dice.choices("()[]{}", k=12)), "((")
+
+
+def one_word_over_and_over(stage: Stage) -> tuple[float, Must]:
+    """Another word each time: no task wants it, and there is no order in which it would not be a loop."""
+    taken = turn(stage.between(0.35, 0.55))
+
+    def samples(share: float) -> Iterator[Sample]:
+        for _ in range(PER_BATCH):
+            words = stage.dice.sample(NAMES, 6)
+            looped = " ".join([stage.dice.choice(FRUIT)] * 60)
+            hacked = stage.right(taken(share))
+            yield f"sort: {' '.join(words)}", looped if hacked else " ".join(sorted(words)), float(hacked)
+
+    stage.write(lambda share: 0.5 + 0.5 * taken(share), linear, samples=samples)
+    return 1.5, HACKED
+
+
 SCENES: tuple[Scene, ...] = (
     prompts_swapped,
     slid_after_new_prompts,
@@ -216,6 +264,10 @@ SCENES: tuple[Scene, ...] = (
     long_reasoning,
     bare_number,
     curriculum,
+    robot_moves,
+    grids,
+    brackets,
+    one_word_over_and_over,
 )
 
 

@@ -24,6 +24,7 @@ from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.policy_loss_jump import LossJump
 from leadline.findings.reward_break import RewardBreak
 from leadline.findings.reward_fall import RewardFall
+from leadline.findings.reward_hacks_logged import HacksLogged
 from leadline.findings.reward_prompts_changed import PromptsChanged
 from leadline.findings.signal_nan import BadValues, NotNumbers
 from leadline.findings.signal_sampler_mismatch import SamplerMismatch
@@ -40,10 +41,15 @@ OUTSIDE = Cause("outside", shifted=("reward/std",), still=("kl/ref", "entropy", 
 
 SAID: list[tuple[str, Facts, str]] = [
     (
+        "reward.hacks_logged",
+        HacksLogged("n_hacks", 0.5, 60.0),
+        "The log counts hacking: n_hacks rose 0.50 → 60. The reward may pay for it.",
+    ),
+    (
         "reward.break",
         RewardBreak(150, 150, 151, -0.4, OUTSIDE, unlogged=False),
         "Reward dropped 0.4 at step 150. KL, entropy, and gradient norm didn't move: suspect prompts or reward "
-        "function, not the policy. Reward std shifted too.",
+        "function. Reward std shifted too.",
     ),
     (
         "reward.break",
@@ -146,7 +152,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "stability.entropy",
         EntropyMoved(rose=True, start=0.1, now=2.0),
-        "Entropy blew up, 0.100 → 2, as reward dropped: output is incoherent.",
+        "Entropy blew up 0.100 → 2 as reward dropped.",
     ),
     (
         "signal.sampler_mismatch",

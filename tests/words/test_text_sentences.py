@@ -61,8 +61,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "signal.no_learning_signal",
         AllTied("between", 0.88, 10),
-        "No gradient signal since step ~10: rewards differ across prompts but not within groups, so advantages are "
-        "zero.",
+        "No gradient signal since step ~10: rewards don't differ within groups, so advantages are zero.",
     ),
     (
         "signal.no_learning_signal",

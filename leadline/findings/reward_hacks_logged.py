@@ -1,0 +1,51 @@
+"""A count of hacking that the run itself logs, and that rises."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from ..digits import went
+from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.finding import SAID, Suspect
+from ..questions.changes import may_have_grown, p_visibly_grew
+from ..questions.direction import since_of
+from ..questions.level import KNOWN, steps_seen
+from ..reading.view import View
+from ..records import dataclass
+
+NAMED = re.compile(r"hack|exploit(?!ation)|cheat|gaming|misbehav", re.IGNORECASE)
+GUIDE = {
+    "reward.hacks_logged": Guide(
+        "The run logs a count of hacking or cheating of its own, and it rises.",
+        "The logged values of a metric with such a name.",
+        "Read samples that it counted, and decide whether the reward should pay for them.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HacksLogged(Facts):
+    """A metric that counts hacking rose."""
+
+    SUSPECT: ClassVar[Suspect | None] = ("responses", "review", "the log counts hacking")
+
+    key: str
+    start: float
+    now: float
+
+    def say(self) -> str:
+        return f"The log counts hacking: {self.key} rose {went(self.start, self.now)}. The reward may pay for it."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Report the metric that grew most surely. Its name is the user's own word for what it counts."""
+    named = [one for one in (*view.run.series, *view.run.unread) if NAMED.search(one.key) and one.finite.sum() >= KNOWN]
+    parts = [part for series in named if may_have_grown(series) and (part := view.of(series)) is not None]
+    grown = [(p, part) for part in parts if (p := p_visibly_grew(part.curve)) > SAID]
+    if not grown:
+        return ()
+    p, part = max(grown, key=lambda pair: pair[0])
+    facts = HacksLogged(part.series.key, part.start, part.now)
+    evidence = (Evidence(part.series.name, *steps_seen(part.curve)),)
+    return (Finding("reward.hacks_logged", round(p, 4), "concern", facts, since_of(part.curve), evidence),)
