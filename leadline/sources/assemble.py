@@ -20,7 +20,7 @@ from .around import Surroundings
 from .events import damage, ends, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
-from .row import ABOUT_RUNS, computed, is_held_out, settled
+from .row import ABOUT_RUNS, RECORDS, computed, is_held_out, settled
 from .source import Log
 from .table import Column
 
@@ -136,11 +136,11 @@ def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
     kinds = {log.not_rl or other_training(keys) for log in logs if (keys := set(log.table.keys()))}
     if kinds and None not in kinds:
         kind = min(map(str, kinds))
-        about_runs = kind == ABOUT_RUNS
+        no_log = kind in (ABOUT_RUNS, RECORDS)
         raise NotAnRLRun(
-            f"{path} is {kind}{', not a log of one.' if about_runs else '; Leadline reads online RL only.'}",
+            f"{path} is {kind}{', not a training log.' if no_log else '; Leadline reads online RL only.'}",
             tried="a reward, under any name a framework or a home-made loop gives it",
-            next_step="pass the log or folder of a run." if about_runs else "if it is RL, pass --map reward=KEY.",
+            next_step="pass the log or folder of a run." if no_log else "if it is RL, pass --map reward=KEY.",
         )
 
 

@@ -33,7 +33,10 @@ MACHINE = re.compile(
     r"(?:nvidia|gpu|smi|dmon|phases|processes|metrics).*\.(?:csv|txt|log|jsonl|gz)$",
     re.IGNORECASE,
 )
-KEPT = re.compile(r"rollout|sample|completion|generation|trajector|transcript|trace|dump|episode", re.IGNORECASE)
+KEPT = re.compile(
+    r"rollout|sample|completion|generat(?:ion|ed)|trajector|transcript|trace|dump|episode|respons|conversation",
+    re.IGNORECASE,
+)
 NUMBERS = re.compile(r"metric|log|stat|summar|config|result", re.IGNORECASE)  # files of numbers in such a folder
 OF_FOLDERS = {  # words in the names of folders that evaluations are kept in
     "eval", "results", "metrics", "output", "score", "logs", "dump", "dumped", "samples", "generation", "rollout",

@@ -20,7 +20,7 @@ from ..run import Steps
 from ..vocabulary import detect
 from ..vocabulary.guess import guess
 from ..vocabulary.names import tokens
-from .clock import EARLIEST, begins_with, step_key, wall_in
+from .clock import EARLIEST, begins_with, names_prompts, of_groups, step_key, wall_in
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log, Repeats
 from .table import Column, Table
@@ -35,6 +35,7 @@ ENOUGH = 16  # rows after which it is decided what they have in common
 TEXTS = ("prompt", "response", "completion", "output", "text", "messages", "content", "input", "question", "answer")
 Mask = NDArray[np.bool_]
 ABOUT_RUNS = "a table with one row per run"
+RECORDS = "a table of single records without a step, such as those of one evaluation"
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
 DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
@@ -291,6 +292,18 @@ def over_passes(log: Log) -> Log:
     return log
 
 
+def over_groups(log: Log) -> Log:
+    """Return a log of one row per sample with a step for each group of samples: those of one prompt."""
+    table = log.table
+    for key in sorted(filter(names_prompts, table.keys())) if not table.has_columns else ():
+        column = table.columns()[key]
+        if len(column.values) == len(table) and (at := of_groups(column.steps.tolist(), column.values.tolist())):
+            note = f"each row is one sample: {key} tells which belong together, and their mean is read"
+            moved = table.at_steps(np.array(at, dtype=np.int64))
+            return replace(log, table=moved, repeats="parts", notes=(*log.notes, note))
+    return log
+
+
 def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
     """Return the log with one row or one group of parts a step, and its table as it was written. `wanted`: which
     attempt of a log that was started over; the newest, if nobody says."""
@@ -334,9 +347,11 @@ def runs_in(log: Log) -> list[Log]:
         return [log]
     if _is_about_runs(log):
         return [replace(log, not_rl=ABOUT_RUNS)]
+    if log.counts_rows and len(log.table) >= LEAST and log.table.has_ids and not log.table.has_walls:
+        return [replace(log, not_rl=RECORDS)]
     if named := _named_runs(log.table):
         return [_one_run(log, kept, name) for name, kept in named.items()]
-    log = over_passes(log)
+    log = over_groups(over_passes(log))
     table = log.table
     if len(table) < MANY * WHOLE:
         return [log]

@@ -21,10 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..records import dataclass, field
 from ..run import Steps, Values
 from ..vocabulary.names import words
+from .clock import STAMP
 from .number import as_number, as_step, flat, mean_of
 
 Rows = NDArray[np.int64]
 LONGEST_NAME = 200  # characters of what a run is called
+LONGEST_ID, OF_IDS = 64, 256  # characters of what tells one row from all others; rows in which it has to
 REWARDS = re.compile(r"reward|score|return", re.IGNORECASE)  # lists of these are logged one value a sample
 # What a column is called that says which of several runs a row is of.
 OF_RUNS = {
@@ -64,6 +66,7 @@ class Table:
         self._words: dict[str, array[int]] = {}  # rows in which a key held something else than a number
         self._nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
         self._names: dict[str, dict[int, str]] = {}  # of runs, by key and row
+        self._ids: dict[str, set[str]] = {}  # different words of the first rows, by key
 
     def __len__(self) -> int:
         """Return how many rows were written."""
@@ -164,6 +167,8 @@ class Table:
                 self._words.setdefault(key, array("q")).append(len(self._row_steps))
                 if isinstance(value, str) and len(value) <= LONGEST_NAME and _tells_runs(key):
                     self._names.setdefault(key, {})[len(self._row_steps)] = value
+                if isinstance(value, str) and len(value) <= LONGEST_ID and len(self._row_steps) < OF_IDS:
+                    self._ids.setdefault(key, set()).add(value)
             else:
                 numbers[key] = None if value is None else number
         self.add(step, numbers, wall)
@@ -276,6 +281,11 @@ class Table:
         """Whether some column came by itself, without rows."""
         return bool(self._apart)
 
+    @property
+    def has_walls(self) -> bool:
+        """Whether some row says when it was written."""
+        return any(wall == wall for block in self._blocks.values() for wall in block.walls)
+
     def same_as_before(self, *, broken: int) -> NDArray[np.bool_]:
         """Return which rows hold exactly the numbers of the row of the same keys right before them, so many of them not
         whole: two measurements hardly ever agree in all digits."""
@@ -314,6 +324,15 @@ class Table:
                 continue
             said += [each] * ("" not in each and len(set(each)) > 1)
         return [",".join(names) for names in zip(*said, strict=True)]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether some word tells each row from all others, and is no time. Some ids look like a number."""
+        first = min(len(self), OF_IDS)
+        return any(
+            len(held) == bisect_left(self._words[key], first) > first / 2 and not any(map(STAMP.search, held))
+            for key, held in self._ids.items()
+        )
 
     def keys_at_start(self) -> frozenset[str]:
         """Return the keys of the earliest step: what a reader sees first, whatever is logged later."""

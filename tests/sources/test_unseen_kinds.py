@@ -229,7 +229,7 @@ def test_workers_and_one_seed_make_no_runs(tmp_path: Path) -> None:
 
 def test_a_table_with_one_row_per_run_is_no_run(tmp_path: Path) -> None:
     text = "run_name,noise,final_val_accuracy\n" + "".join(f"grpo-p{row},{row / 100},{row / 40}\n" for row in ROWS)
-    with pytest.raises(NotAnRLRun, match="one row per run, not a log of one"):
+    with pytest.raises(NotAnRLRun, match="one row per run, not a training log"):
         read(tmp_path, "sweep.csv", text)
 
 
@@ -331,3 +331,47 @@ def test_a_table_about_runs_does_not_tie_them_together(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text(f"Wall time,Step,Value\n{rows}")
     (tmp_path / "results.csv").write_text("model,timesteps,avg_reward\nbaseline,60000,0.15\nshaped,60000,0.31\n")
     assert {run.name for run in find_runs(tmp_path).runs} >= {"PPO_1.csv", "PPO_2.csv"}
+
+
+def test_rows_of_single_completions_are_grouped_by_their_prompt(tmp_path: Path) -> None:
+    """`global_step` counts calls of the reward function; `entropy_bonus` makes a log of it, not samples alone."""
+    rows = [
+        {
+            "global_step": call,
+            "prompt_idx": (call - 1) // 4 * 7 % 11,
+            "completion_preview": f"first I look at {call}, and then",
+            "reward": float(call % 4 == 0),
+            **extra,
+        }
+        for extra in ({}, {"entropy_bonus": 0.1})
+        for call in range(1, 41)
+    ]
+    for name, held in (("log.json", rows[:40]), ("training_log.json", rows[40:])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).write_text(json.dumps(held))
+        run = open_run(tmp_path / name)
+        assert reward_of(run).steps.tolist() == [*range(4, 41, 4)]
+        assert set(reward_of(run).values.tolist()) == {0.25}
+        assert run.rollouts.steps == (*range(4, 41, 4),)
+        assert [one.score for one in run.rollouts.at(8)] == [0.0, 0.0, 0.0, 1.0]
+        assert run.rollouts.at(8)[0].output == "first I look at 5, and then"
+
+
+def test_a_prompt_that_stands_for_unequal_stretches_groups_nothing(tmp_path: Path) -> None:
+    rows = [{"step": row, "prompt_idx": row // (3 + row % 3), "reward": REWARDS[row - 1]} for row in ROWS]
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert reward_of(run).points == len(ROWS)
+
+
+def test_records_of_an_evaluation_are_no_curve(tmp_path: Path) -> None:
+    records = [{"episode_id": f"{row * 7919:08x}", "domain": "x", "reward": row % 3 / 2} for row in ROWS]
+    with pytest.raises(NotAnRLRun, match="single records without a step"):
+        read(tmp_path, "results.json", json.dumps({"summary": {"episodes": 30}, "records": records}))
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps({"step": n, "reward": wave(n)}) + "\n" for n in ROWS))
+    assert reward_of(open_run(tmp_path)).points == len(ROWS)
+
+
+def test_rows_that_say_when_they_were_written_stay_a_curve(tmp_path: Path) -> None:
+    rows = [{"time": f"2026-11-18 10:{row:02}:00", "reward": REWARDS[row - 1]} for row in ROWS]
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert reward_of(run).points == len(ROWS)

@@ -15,9 +15,9 @@ from pathlib import Path
 from ...digits import exact_sum
 from ...records import dataclass, field, replace
 from ...vocabulary.names import tokens
-from ..clock import step_of
+from ..clock import of_groups, step_of
 from ..number import flat
-from ..paths import KEPT, is_held_out, keeps_samples, of_the_last, step_in
+from ..paths import KEPT, LOGGED, is_held_out, keeps_samples, of_the_last, step_in
 from .fields import (
     GROUPS,
     LOOKED_AT,
@@ -266,10 +266,10 @@ def index_records(files: Sequence[Path]) -> FoundSamples:
 
 
 def _may_hold_samples(file: Path) -> bool:
-    """Return whether a file may be opened to see. A JSON document that does not say so by its name may be somebody's
-    notes on the run, such as its outcome, which a reading must not know."""
+    """Return whether a file may be opened to see. A JSON document that calls itself neither samples nor a log may be
+    somebody's notes on the run, such as its outcome, which a reading must not know."""
     if file.suffix == ".json":
-        return keeps_samples(file) or of_the_last(file)
+        return keeps_samples(file) or of_the_last(file) or LOGGED.search(file.stem) is not None
     return file.suffix in (".jsonl", ".csv") or bool(file.suffix == ".parquet" and readable_parquet([file], []))
 
 
@@ -297,7 +297,7 @@ def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place 
         return None
     told = [sample.output for sample in read_rows(held, place)]
     wordy = sum(len(text.split()) for text in told) >= PROSE * len(told)
-    return place if told and (wordy or (fields.prompt is not None and fields.score is not None)) else None
+    return place if told and (wordy or (fields.score and (fields.prompt or fields.group))) else None
 
 
 def _words(rows: Sequence[Record]) -> set[str]:
@@ -314,18 +314,20 @@ def _known(file: Path, rows: Sequence[Record], *, guessed: bool) -> Place | None
 
 
 def _add_records(place: Place, found: FoundSamples, budget: int) -> None:
-    """Add the records of a file at the steps they name. Those that name none come in the order of the file; those of an
-    evaluation or of the final model are then of the last step."""
-    held: dict[int, list[Place]] = {}
+    """Add the records of a file at the steps they name, or at that of their group if a step counts samples. Those that
+    name none come in the order of the file; those of an evaluation or of the final model are then of the last step, and
+    so are those of a document without a score: it was written at once."""
+    placed: list[tuple[int, Place, object]] = []
     evaluation, before = is_held_out(place.file), None
+    at_the_end = evaluation or of_the_last(place.file)
     try:
         for at, record in records(place.file, budget):
             spot = replace(place, at=at)
             if (sample := next(read_rows([record], place), None)) is None:
                 continue
             if (step := step_of(record)) is not None:
-                held.setdefault(step, []).append(spot)
-            elif evaluation or of_the_last(place.file):
+                placed.append((step, spot, sample.prompt if sample.group is None else sample.group))
+            elif at_the_end or (place.file.suffix == ".json" and math.isnan(sample.score)):
                 found.last.append(spot)
             elif before is not None and sample.prompt == before:
                 found.unplaced[-1].append(spot)  # those of one prompt in a row are one batch
@@ -334,6 +336,10 @@ def _add_records(place: Place, found: FoundSamples, budget: int) -> None:
                 before = sample.prompt or None
     except OSError as error:
         found.notes.append(f"{place.file.name} could not be read: {error.strerror or error}")
+    told = [step for step, _, _ in placed]
+    held: dict[int, list[Place]] = {}
+    for step, (_, spot, _) in zip(of_groups(told, [group for _, _, group in placed]) or told, placed, strict=True):
+        held.setdefault(step, []).append(spot)
     for step, spots in held.items():
         for spot in spread(spots, MOST):
             found.add(step, spot, evaluation=evaluation)
