@@ -15,6 +15,7 @@ from ..vocabulary.guess import may_be_reward, words
 from ..vocabulary.names import tokens
 from .clock import STEPS, step_key
 from .number import as_number, as_step, flat, loads
+from .paths import COUNT
 from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
 from .source import Log, Reader
 from .table import Table
@@ -34,7 +35,6 @@ STATE_SIGNS = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
 KNOWN_FROM_THE_START = (
     "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
 )  # fmt: skip
-COUNT = re.compile(r"^(?:global_?)?(?:step|iter|iteration|update|epoch|batch)[ _-]?", re.IGNORECASE)  # before a number
 NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 
 

@@ -53,6 +53,13 @@ class Notebook:
         return replace(best, notes=(*best.notes, *said * bool(others)))
 
 
+def printed_in(data: bytes) -> str:
+    """Return what the cells of a notebook printed."""
+    document = Document()
+    document.feed(data)
+    return "\n".join(text for kind, text in _outputs(document.value()[0]) if kind != "text/html")
+
+
 def _outputs(value: object) -> Iterator[tuple[str, str]]:
     """Yield every text and table that the cells of a notebook show, in order."""
     cells = value.get("cells") if isinstance(value, dict) else None

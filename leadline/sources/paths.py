@@ -44,6 +44,9 @@ OF_FOLDERS = {  # words in the names of folders that evaluations are kept in
 }  # fmt: skip
 OF_THE_LAST = {"final", "prediction", "predictions", "preds", "trained", "inference", "best"}
 STEP = re.compile(r"(?:step|it|iter|iteration|update|rollout|checkpoint)s?[_\-=]?(\d{1,9})(?!\d)", re.IGNORECASE)
+COUNT = re.compile(  # before a number that is all of a name
+    r"^(?:global_?)?(?:step|iter|iteration|update|epoch|batch|checkpoint|ckpt)[ _-]?", re.IGNORECASE
+)
 # Numbers in names that count something else: `sampler_s47`, `seed_3`, `rank0`.
 NO_STEP = re.compile(r"(?<![a-z])(?:seed|s|rank|worker|gpu|run|part|shard|split|fold|v)[_-]?\d+", re.IGNORECASE)
 LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,9})$")

@@ -209,9 +209,43 @@ def in_rows_of_metrics(run: Path) -> None:
     (run / "metrics.jsonl").write_text("\n".join(rows) + "\n")
 
 
+def a_document_by_step(run: Path) -> None:
+    held = {
+        f"step_{step}": [{"question": asked(n), "generated": answered(n, step), "reward": 0.5} for n in range(3)]
+        for step in (10, 20)
+    }
+    (run / "generated.json").write_text(json.dumps(held))
+
+
+def scores_in_a_mapping(run: Path) -> None:
+    """The prompt holds labels of its own."""
+    printed = (
+        f"Step {step}\n"
+        + "".join(
+            f"Question:  {asked(n)}\nGeneration:  {answered(n, step)}\n"
+            f"Metrics:  {{'format_reward': 1.0, 'reward': 0.5}}\nGT Answer:  {n}\n--------------------------------\n"
+            for n in range(3)
+        )
+        for step in (10, 20)
+    )
+    (run / "samples.log").write_text("\n".join(printed))
+
+
+def names_that_say_nothing(run: Path) -> None:
+    rows = [
+        {"step": step, "prompt": asked(n), "it_said": answered(n, step) + " " * 40, "reward": 0.5}
+        for step in (10, 20)
+        for n in range(3)
+    ]
+    (run / "seen.jsonl").write_text("\n".join(map(json.dumps, rows)).replace(" " * 40, ""))
+
+
 @pytest.mark.parametrize(
     "write",
     [
+        a_document_by_step,
+        scores_in_a_mapping,
+        names_that_say_nothing,
         trl_in_wandb,
         an_mlflow_table,
         a_batch_a_record,
@@ -269,3 +303,46 @@ def test_a_list_of_texts_is_no_list_of_samples(tmp_path: Path) -> None:
     tools = [{"tool": f"tool {n}", "about": f"It does the {n}th thing with great care."} for n in range(9)]
     (tmp_path / "tools_sample.json").write_text(json.dumps(tools))
     assert not open_run(tmp_path).rollouts.steps
+
+
+def test_what_a_logger_prints_in_small_letters_is_read(tmp_path: Path) -> None:
+    row = "{'loss': 0.1, 'learning_rate': 1e-06, 'reward': 0.5, 'reward_std': 0.2, 'kl': 0.1, 'epoch': %s}\n"
+    sample = (
+        "2026-01-18 16:32:03.236 | DEBUG    | __main__:accuracy_reward:112 - predict_answer: %s, \n"
+        "ground_truth: 46, \nanswer_parsed: [], gold_parsed: [], reward: 1.0\n\n"
+    )
+    text = "".join(sample % answered(n, n) + row % (n / 10) for n in range(10))
+    (tmp_path / "train.log").write_text(text)
+    run = open_run(tmp_path)
+    assert len(run.rollouts.steps) == 10
+    first = run.rollouts.at(run.rollouts.steps[0])[0]
+    assert (first.output.rstrip(", "), first.score) == (answered(0, 0), 1.0)
+
+
+def test_a_label_behind_a_tag_in_a_notebook_is_read(tmp_path: Path) -> None:
+    row = "{'loss': 0.1, 'learning_rate': 1e-06, 'reward': 0.5, 'reward_std': 0.2, 'kl': 0.1, 'epoch': %s}\n"
+    told = [f"[reward] batch of 8, mean=0.5\n[reward] sample completion: {answered(n, n)}\n" for n in range(10)]
+    printed = [text + row % (n / 10) for n, text in enumerate(told)]
+    cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": printed}]}
+    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [cell]}))
+    run = open_run(tmp_path)
+    assert [run.rollouts.at(step)[0].output for step in run.rollouts.steps] == [answered(n, n) for n in range(10)]
+
+
+def test_labelled_numbers_are_no_samples(tmp_path: Path) -> None:
+    text = "".join(f"step {n} reward: 0.{n}\nPrompt: 450\nResponse: 0.{n} ± 0.01 (n=150)\n" for n in range(1, 30))
+    (tmp_path / "train.log").write_text(text)
+    assert not open_run(tmp_path).rollouts.steps
+
+
+def test_sentences_that_a_program_logs_are_no_samples(tmp_path: Path) -> None:
+    rows = [{"step": n, "reward": n / 40, "message": f"the state of step {n} was saved to the disk"} for n in range(40)]
+    (tmp_path / "metrics.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert not open_run(tmp_path).rollouts.steps
+
+
+def test_generations_without_a_step_or_score_are_of_the_last_model(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text(LOG)
+    rows = [{"prompt": asked(n), "generated": answered(n, n)} for n in range(9)]
+    (tmp_path / "generated_grpo.json").write_text(json.dumps(rows))
+    assert open_run(tmp_path).rollouts.steps == (39,)

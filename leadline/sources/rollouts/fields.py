@@ -21,7 +21,7 @@ GROUPS = ("group", "group_id", "group_idx", "prompt_idx", "prompt_id", "example_
 LOOKED_AT = 32  # records by which the fields of a file are known
 DEEPEST = 3  # records within records
 DEEPEST_TEXT = 8  # messages nest a few levels; what nests deeper is no text
-PROSE = 3  # words of a text whose field has a name that says nothing
+PROSE, SENTENCE = 3, 32  # words of a text whose field has a name that says nothing; letters, if no path says it either
 
 OUTPUT_WORDS = {"output", "completion", "response", "generation", "transcript", "trajectory", "prediction", "reply"}
 PROMPT_WORDS = {"prompt", "input", "question", "query", "problem", "instruction", "task"}
@@ -32,7 +32,8 @@ ASIDE = {
     "id", "ids", "idx", "index", "uid", "uuid", "hash", "step", "iteration", "epoch", "seed", "rank", "version", "time",
     "timestamp", "date", "length", "token", "count", "num", "n", "max", "min", "std", "logprob", "logprobs", "logp",
     "advantage", "kl", "temperature", "turn", "turns", "model", "name", "dataset", "source", "split", "type", "status",
-    "path", "file", "reason", "error", "mask", "weight",
+    "path", "file", "reason", "error", "mask", "weight", "message", "msg", "event", "note", "notes", "comment", "info",
+    "description", "warning", "config", "elapsed", "eta", "checkpoint",
 }  # fmt: skip
 # What a response is compared with, or what was taken from it.
 REFERENCE = {
@@ -169,6 +170,15 @@ def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | No
     if output is None:
         return None
     return Fields(output, prompt, _score(numbers, columns, guessed), _exact(list(columns), GROUPS))
+
+
+def is_prose(texts: Sequence[str]) -> bool:
+    """Return whether texts are written and not chosen from a list or put together by a program: they are long, and
+    nearly each is another one. Some scripts have no spaces between words."""
+    if len({*texts}) * 2 <= len(texts):
+        return False
+    spaced = all(map(str.isascii, texts))
+    return _mean(texts, len) >= SENTENCE and (not spaced or _mean(texts, lambda text: len(text.split())) >= PROSE)
 
 
 def _leaves(record: Record, above: Path = ()) -> Iterator[tuple[Path, object]]:

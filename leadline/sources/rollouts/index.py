@@ -29,6 +29,7 @@ from .fields import (
     Raw,
     fields_of,
     first,
+    is_prose,
     rows_of,
     samples_in,
     text_of,
@@ -292,12 +293,20 @@ def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place 
         return None
     if file.suffix == ".parquet" and step_of(held[0]) is None:
         return None  # a data set
-    place = _known(file, held, guessed=False)
+    place = _known(file, held, guessed=False) or (_by_content(file, held) if guessed else None)
     if place is None or not (fields := place.fields) or not (fields.prompt or fields.score or fields.group):
         return None
     told = [sample.output for sample in read_rows(held, place)]
     wordy = sum(len(text.split()) for text in told) >= PROSE * len(told)
     return place if told and (wordy or (fields.score and (fields.prompt or fields.group))) else None
+
+
+def _by_content(file: Path, rows: Sequence[Record]) -> Place | None:
+    """Return the place of a file whose fields have names that say nothing: somebody's sentences beside a score."""
+    place = _known(file, rows, guessed=True)
+    if place is None or place.fields is None or place.fields.score is None:
+        return None
+    return place if is_prose([sample.output for sample in read_rows(rows, place)]) else None
 
 
 def _words(rows: Sequence[Record]) -> set[str]:
