@@ -375,3 +375,28 @@ def test_rows_that_say_when_they_were_written_stay_a_curve(tmp_path: Path) -> No
     rows = [{"time": f"2026-11-18 10:{row:02}:00", "reward": REWARDS[row - 1]} for row in ROWS]
     run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     assert reward_of(run).points == len(ROWS)
+
+
+def test_an_epoch_and_a_step_that_lines_name_are_one_clock(tmp_path: Path) -> None:
+    """As Lightning prints: bars count epochs, and the line of a checkpoint tells which step that was."""
+    form = (
+        "Epoch {0}: : 0it [04:20, ?it/s, loss=1.3, v_num=0, avg_ep_reward={1}]\n"
+        "Epoch {0}: : 0it [08:47, ?it/s, loss=1.4, v_num=0, avg_ep_reward={2}]"
+        "Epoch {0}, global step {3}: 'avg_ep_reward' reached {2} (best {2}), saving model to 'best.ckpt' as top 1\n"
+    )
+    before = [0.0, *REWARDS]
+    text = "".join(form.format(row - 1, before[row - 1], REWARDS[row - 1], 8 * row) for row in ROWS)
+    run = read(tmp_path, "train.log", text)
+    assert reward_of(run).steps.tolist() == [8 * row for row in ROWS]
+    assert reward_of(run).values.tolist() == REWARDS
+    assert not run.events
+    assert not any("reached" in series.key for series in (*run.series, *run.unread))
+
+
+def test_a_line_that_sums_up_an_epoch_is_no_step(tmp_path: Path) -> None:
+    lines = []
+    for row in ROWS:
+        lines.append(f"step {row} | reward: {REWARDS[row - 1]} | loss: 0.1")
+        lines += [f"Epoch {row // 10} | reward: 9.9"] * (row % 10 == 0)
+    run = read(tmp_path, "train.log", "\n".join(lines) + "\n")
+    assert reward_of(run).values.tolist() == REWARDS

@@ -43,6 +43,8 @@ class Rows:
         self._total: int | None = None  # how many steps there are to be, as rows say
         self._counts: dict[int, tuple[int, int]] = {}  # by total: the step last said, and how often it went on
         self._beyond = self._beyond_bar = 0  # rows that name a step behind it, and behind the end of the bar
+        self._by_epoch: dict[int, int] = {}  # rows that name nothing but the pass over the data, and which
+        self._step_of: dict[int, int] = {}  # the step with which a pass ends, as lines say that name both
         self._epoch = 0  # the pass over the data, if steps begin anew with each
         self._last = 0  # the step last named in it
         self._before = 0  # steps of the passes before
@@ -58,6 +60,8 @@ class Rows:
             self._stepless = step is None
             if step is not None:
                 self._reach(step)
+                if self._said is not None and self._said.by_epoch and self._said.step == step:
+                    self._by_epoch[len(self.table)] = step
             self.table.add(self._clock_says(values) if step is None else step, values)
             self.taken += 1
             if step is None and self.clock.refuted:
@@ -112,6 +116,7 @@ class Rows:
             total = count.total * count.epochs
         self._epoch, self._last = count.epoch, count.step
         step = self._before + count.step
+        self._step_of[count.epoch] = step
         self._hear(Count(step, total))
         return step
 
@@ -181,6 +186,17 @@ class Rows:
                 steps[row] = pace * max(count, 1)
         return self.table.at_steps(steps)
 
+    def _on_one_clock(self, table: Table) -> Table:
+        """Return the rows by steps alone, if some name a step and others only the pass over the data: these are at the
+        step with which lines say that it ended. Without such lines they sum up rows that are there."""
+        if not self._by_epoch or (not self._step_of and 2 * len(self._by_epoch) > len(table)):
+            return table
+        kept, steps = np.ones(len(table), dtype=np.bool_), table.row_steps
+        for row, epoch in self._by_epoch.items():
+            kept[row] = epoch in self._step_of
+            steps[row] = self._step_of.get(epoch, 0)
+        return table.at_steps(steps).only(kept)
+
     def _damage(self) -> list[str]:
         lost = f"Skipped {self.lost} printed row{'s' * (self.lost != 1)} that could not be read."
         damaged = f"Skipped a value that could not be read in {self.damaged} printed row{'s' * (self.damaged != 1)}."
@@ -218,7 +234,7 @@ class Rows:
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
         settings = self._settings(planned)
         pace = self._pace(as_step(settings.get("max_steps", "")))
-        table = self._of_rl(self.table if pace is None else self._spread(pace))
+        table = self._of_rl(self._on_one_clock(self.table if pace is None else self._spread(pace)))
         dialect = self.family or detect(table.keys())  # the first rows of a console may be anything
         if self.family == "trl":
             told = detect(table.keys(), family="trl")

@@ -327,8 +327,9 @@ def _told_by(printed: Sequence[Printed], score: str = "reward", **about: Any) ->
     wordy = sum(len(sample.output.split()) for sample in samples) >= PROSE * len(samples)
     if len(samples) < OFTEN or not (wordy or any(sample.prompt or "<" in sample.output for sample in samples)):
         return None
-    if 2 * sum(WORD.search(sample.output) is not None for sample in samples) < len(samples):
-        return None  # numbers
+    scored = any(sample.prompt and not math.isnan(sample.score) for sample in samples)
+    if not scored and 2 * sum(WORD.search(sample.output) is not None for sample in samples) < len(samples):
+        return None  # numbers that somebody printed
     return Told(tuple(printed), score, **about)
 
 
