@@ -13,7 +13,7 @@ from ..records import dataclass, replace
 from ..run import HEADLINE, Question, Run, Series, Steps
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, may_be_reward, of_tools, other_training
-from ..vocabulary.names import common_prefix, tokens
+from ..vocabulary.names import prefixes, tokens
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings
 from .around import Surroundings
@@ -160,9 +160,15 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> LogView:
         dialect = dialects(family)[0]
     prefix = ""
     if dialect is None:
-        prefix = common_prefix(sorted(log.table.keys()))
-        prefix = "" if is_held_out(prefix) else prefix  # that one says what the numbers are of
-        dialect = _told(log, algorithm, family, prefix) if prefix else None
+        keys = sorted(log.table.keys())
+        for head in prefixes(keys):
+            common = all(key.startswith(head) for key in keys)
+            if is_held_out(head) or len({key.removeprefix(head) for key in keys}) < len(keys):
+                continue  # that one says what the numbers are of
+            dialect = _told(log, algorithm, family, head)
+            if dialect is not None or common:
+                prefix = head
+                break
     log, table = settled(log, attempt_in(told))
     columns = {key.removeprefix(prefix): column for key, column in computed(log.table).items()}
     if table is log.table:

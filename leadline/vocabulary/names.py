@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -113,11 +114,12 @@ def _unglued(word: str) -> tuple[str, ...]:
     return ways[-1] or (word,)
 
 
-def common_prefix(keys: Iterable[str]) -> str:
-    """What stands before every key and its separator, such as the name of a run or a worker; "" where nothing does.
+def prefixes(keys: Iterable[str]) -> list[str]:
+    """Return what stands before keys and their separator, such as the name of a run, a worker or a section: before most
+    of them first.
 
-    >>> common_prefix(["run7/reward", "run7/actor/loss", "run7/kl"]), common_prefix(["train/reward", "lr"])
-    ('run7/', '')
+    >>> prefixes(["run7/reward", "run7/actor/loss", "run7/kl"]), prefixes(["train/reward", "lr"])
+    (['run7/'], [])
     """
-    heads = [match[0] if (match := HEAD.match(key)) else "" for key in keys]
-    return heads[0] if len(heads) >= FEWEST and len(set(heads)) == 1 else ""
+    heads = Counter(match[0] for key in keys if (match := HEAD.match(key)))
+    return [head for head, count in heads.most_common() if count >= FEWEST]

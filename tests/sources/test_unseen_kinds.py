@@ -400,3 +400,17 @@ def test_a_line_that_sums_up_an_epoch_is_no_step(tmp_path: Path) -> None:
         lines += [f"Epoch {row // 10} | reward: 9.9"] * (row % 10 == 0)
     run = read(tmp_path, "train.log", "\n".join(lines) + "\n")
     assert reward_of(run).values.tolist() == REWARDS
+
+
+def test_names_of_a_framework_behind_a_section_are_known(tmp_path: Path) -> None:
+    """As a loop of its own logs what TRL's PPO returned."""
+    stats = {
+        "objective/kl": 3.0, "objective/kl_coef": 0.2, "ppo/mean_non_score_reward": -0.1, "ppo/loss/policy": 0.01,
+        "ppo/loss/value": 0.2, "ppo/loss/total": 0.03, "ppo/policy/approxkl": 0.001, "ppo/policy/clipfrac": 0.1,
+    }  # fmt: skip
+    rows = [{"step": n, "reward": REWARDS[n - 1], "ppo_stats": {**stats, "ppo/mean_scores": n / 30}} for n in ROWS]
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert run.framework == "trl-ppo"
+    kl = run.get("kl/ref_seq_sum")
+    assert kl is not None
+    assert kl.key == "ppo_stats/objective/kl"
