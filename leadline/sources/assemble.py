@@ -349,10 +349,17 @@ def _candidates_for_reward(
     asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
     if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
         return asked
-    moving = [key for key, column in columns.items() if np.any(column.values != column.values[:1])]
-    open_ones = [key for key in moving if key not in meanings and not cannot_be_reward(key)]
+    open_ones = [key for key in columns if key not in meanings and not cannot_be_reward(key)]
+    open_ones = [key for key in open_ones if not _counts(columns[key].values)]
     unknown = sorted(open_ones, key=lambda key: (-len(columns[key].steps), key))
     return tuple(unknown[:MOST_ASKED])
+
+
+def _counts(values: Floats) -> bool:
+    """Return whether values stand still, or only go up by whole numbers: a setting, a clock, a count."""
+    known = values[np.isfinite(values)]
+    whole = np.all(known[1:] >= known[:-1]) and np.all(known == np.round(known))
+    return bool(whole or np.all(known == known[:1]))
 
 
 def _whole_steps(log: Log, column: Column) -> Column:

@@ -53,6 +53,7 @@ NO_REWARD = {
     "evicted", "seconds", "ms", "entropy", "grad", "index", "id", "size", "improvement", "change", "trend", "slope",
     "margin", "margins", "chosen", "quantile", "percentile", "token", "calls", "requests", "latency", "cost", "gamma",
     "lambda", "valid", "stopping", "patience", "p10", "p50", "p90", "p95", "p5", "q25", "q75", "ratio", "confidence",
+    "span", "range", "spread", "counts", "hacking", "hack",
 }  # fmt: skip
 LEAST = 3.0  # below it a key is not called a reward even where it is alone
 AS_PLAIN = 1.5  # keys that are this near to the plainest are named beside it
@@ -182,7 +183,7 @@ def by_words(
     found: dict[str, Meaning] = {}
     unclear: dict[str, tuple[str, ...]] = {}
     rewards = _candidates(training, points or {}, averages)
-    chosen, instead = _headline(rewards)
+    chosen, instead = _headline(rewards, sampled=any(SAMPLED & {*name} for name in training.values()))
     if chosen is not None:
         found[chosen] = _guess("reward/mean", "training reward", instead)
     elif instead:
@@ -264,8 +265,9 @@ def _left_over(name: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(word for word in name if word not in known and not word.isdigit())
 
 
-def _headline(rewards: list[_Candidate]) -> tuple[str | None, tuple[str, ...]]:
-    """The plainest key and those that are nearly as plain; no key and all of them, where it cannot be told."""
+def _headline(rewards: list[_Candidate], *, sampled: bool) -> tuple[str | None, tuple[str, ...]]:
+    """The plainest key and those that are nearly as plain; no key and all of them, where it cannot be told: a score of
+    something may be that of anything, unless a policy is `sampled` from."""
     plain = [one for one in rewards if not one.left_over and one.plainness >= LEAST]
     if plain:
         best = plain[0]
@@ -275,13 +277,14 @@ def _headline(rewards: list[_Candidate]) -> tuple[str | None, tuple[str, ...]]:
             return None, (best.key, *twins)[:MOST_ASKED]
         return best.key, tuple(one.key for one in near[:MOST_ASKED])
     unsure = [one for one in rewards if one.left_over]
-    if len({one.stem for one in unsure}) == 1:
+    sure = sampled or any({"reward", "return"} & {*one.words} for one in unsure)
+    if len({one.stem for one in unsure}) == 1 and sure:
         return unsure[0].key, tuple(one.key for one in unsure[1:MOST_ASKED])
     outcomes = [one for one in unsure if {*one.left_over} <= OUTCOMES]
     if len({one.stem for one in outcomes}) == 1:  # what the task is about, beside its format, its length, ...
         others = [one.key for one in unsure if one is not outcomes[0]]
-        return outcomes[0].key, tuple(sorted(others)[:MOST_ASKED])
-    return None, tuple(sorted(one.key for one in unsure)[:MOST_ASKED])
+        return outcomes[0].key, tuple(others[:MOST_ASKED])
+    return None, tuple(one.key for one in unsure[:MOST_ASKED])
 
 
 def _alike(one: _Candidate, other: _Candidate) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.errors import NotAnRLRun, NothingReadable
+from leadline.errors import NotAnRLRun, NothingReadable, NotOneRun
 from leadline.run import Run, Series
 from leadline.sources import find_runs, open_run, open_runs
 
@@ -414,3 +414,36 @@ def test_names_of_a_framework_behind_a_section_are_known(tmp_path: Path) -> None
     kl = run.get("kl/ref_seq_sum")
     assert kl is not None
     assert kl.key == "ppo_stats/objective/kl"
+
+
+def test_bare_lists_of_numbers_are_one_curve_of_several_runs(tmp_path: Path) -> None:
+    arms = {"vanilla": REWARDS, "gated": [reward / 2 for reward in REWARDS], "meta": {"STEPS": 30, "A": 25}}
+    (tmp_path / "curves.json").write_text(json.dumps(arms))
+    with pytest.raises(NotOneRun, match=r"contains 2 runs: curves\.json#vanilla, curves\.json#gated"):
+        open_run(tmp_path / "curves.json")
+    run = open_run(f"{tmp_path / 'curves.json'}#gated")
+    assert [question.keys for question in run.questions] == [("curve",)]
+    told = open_run(f"{tmp_path / 'curves.json'}#gated", mapping={"reward/mean": "curve"})
+    assert reward_of(told).values.tolist() == arms["gated"]
+
+
+def test_a_score_of_something_is_asked_about_unless_a_policy_is_sampled(tmp_path: Path) -> None:
+    run = open_run(rows_of(tmp_path, health_score=wave, checkpoint_size=lambda n: n / 7))
+    assert run.get("reward/mean") is None
+    assert [question.keys for question in run.questions] == [("health_score",)]
+    assert reward_of(open_run(rows_of(tmp_path, game_score=wave, policy_entropy=lambda n: n / 7))).key == "game_score"
+
+
+def test_clocks_counts_and_spreads_are_not_proposed_as_the_reward(tmp_path: Path) -> None:
+    run = open_run(
+        rows_of(
+            tmp_path,
+            quality=wave,
+            epoch=lambda n: n / 10,
+            problems_seen=lambda n: 16 * n,
+            group_mean_reward_span=wave,
+            n_problems=lambda n: 100,
+            reward_hacking_counts=lambda n: n % 3,
+        )
+    )
+    assert [question.keys for question in run.questions] == [("quality",)]
