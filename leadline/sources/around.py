@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,14 +46,16 @@ class Surroundings:
 def look_around(
     seen: Walk,
     *,
+    others: Container[Path] = (),
     steps: Sequence[int] = (),
     last_step: int | None = None,
     span: tuple[float, float] | None = None,
     until: int | None = None,
 ) -> Surroundings:
-    """Return the surroundings in what a walk saw. `steps` are those of the run's log, `last_step` is where it ends and
-    `span` when it was written. `until`: a saved state itself was asked for, so later ones are left out."""
-    kept = rollouts.find(seen.files, steps)
+    """Return the surroundings in what a walk saw. `others` are files whose samples are of other runs, `steps` those of
+    the run's log, `last_step` is where it ends and `span` when it was written. `until`: a saved state itself was asked
+    for, so later ones are left out."""
+    kept = rollouts.find([file for file in seen.files if file not in others], steps)
     records = [(record, file) for file in machine_files(seen.files) if (record := record_at(file)) is not None]
     used = [(file, config) for file in settings.beside(seen.files, seen.root) if (config := _config(file))]
     states = _checkpoints(seen, last_step)

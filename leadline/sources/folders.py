@@ -168,6 +168,7 @@ class Found:
     notes: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()  # why logs were not taken for one run
     others: tuple[Path, ...] = ()  # where logs of no run, or of one that was not chosen, lie
+    strangers: frozenset[Path] = frozenset()  # logs of runs that were not chosen
     roles: Mapping[Path, tuple[Role, str]] = field(default_factory=dict)  # what the files are that are no logs, and why
 
     @property
@@ -195,8 +196,15 @@ class Found:
         named = [run for run in self.runs if name in (run.name, run.label)]
         chosen = named or [run for run in self.runs if name in run.called]
         if len(chosen) == 1:
-            elsewhere = [home for run in self.runs if run is not chosen[0] for home in run.homes]
-            return replace(self, runs=tuple(chosen), others=(*self.others, *elsewhere))
+            rest = [run for run in self.runs if run is not chosen[0]]
+            elsewhere = [home for run in rest for home in run.homes]
+            logs = {carrier.path for run in rest for carrier in run.carriers} - {one.path for one in chosen[0].carriers}
+            return replace(
+                self,
+                runs=tuple(chosen),
+                others=(*self.others, *elsewhere),
+                strangers=self.strangers | logs,
+            )
         listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
         if not chosen:
             raise NothingReadable(
@@ -215,9 +223,34 @@ class Found:
         steps = run.steps
         until = _asked_state(self.place)
         around = look_around(
-            seen, steps=run.every_step, last_step=steps[1] if steps else None, span=run.written, until=until
+            seen,
+            others=self._samples_of_others(run, seen),
+            steps=run.every_step,
+            last_step=steps[1] if steps else None,
+            span=run.written,
+            until=until,
         )
         return replace(around, notes=(*around.notes, *self.notes))
+
+    def _samples_of_others(self, run: FoundRun, seen: Walk) -> set[Path]:
+        """Return the files whose samples are none of the run's: logs of other runs, and what is called like the log
+        that was asked for and is no file of samples."""
+        mine = {carrier.path for carrier in run.carriers}
+        logs = {carrier.path for other in self.runs for carrier in other.carriers} - mine
+        asked = self.place.absolute() if self.place.is_file() else None
+        return {
+            file
+            for file in seen.files
+            if (path := file.absolute()) not in mine
+            and (path in logs or path in self.strangers or _is_like(path, asked))
+        }
+
+
+def _is_like(file: Path, log: Path | None) -> bool:
+    """Return whether a file beside a log may be that of another run."""
+    if log is None or file.parent != log.parent or file.suffix != log.suffix or file == log:
+        return False
+    return not rollouts.is_samples(file)
 
 
 def run_and_surroundings(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from leadline.errors import NothingReadable
-from leadline.sources import open_run
+from leadline.sources import open_run, open_runs
 
 LOG = "".join(json.dumps({"step": step, "reward": step / 40, "loss": 0.1}) + "\n" for step in range(40))
 ANSWER = "<think> I add both numbers and look at what comes out. </think>\n<answer> 4 </answer>"
@@ -346,3 +346,38 @@ def test_generations_without_a_step_or_score_are_of_the_last_model(tmp_path: Pat
     rows = [{"prompt": asked(n), "generated": answered(n, n)} for n in range(9)]
     (tmp_path / "generated_grpo.json").write_text(json.dumps(rows))
     assert open_run(tmp_path).rollouts.steps == (39,)
+
+
+def verl(step: int) -> str:
+    return f"step:{step} - actor/pg_loss:0.1 - critic/score/mean:{step / 30}\n"
+
+
+def spoken(number: int) -> str:
+    return f"[prompt] {asked(number)}\n[response] {answered(number, 9)}\n[score] 1.0\n"
+
+
+def test_samples_in_the_log_of_another_run_are_not_this_runs(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("".join(verl(step) + spoken(step) for step in range(1, 31)))
+    (tmp_path / "b.log").write_text(
+        "".join(verl(31 - step).replace(f"step:{31 - step}", f"step:{step}") for step in range(1, 31))
+    )
+    assert not open_run(tmp_path / "b.log").rollouts.steps
+    assert len(open_run(tmp_path / "a.log").rollouts.steps) == 30
+    kept = [len(run.rollouts.steps) for run in open_runs(tmp_path)]
+    assert kept == [30, 0]
+
+
+def test_samples_stand_at_the_step_of_the_row_above_them(tmp_path: Path) -> None:
+    """As those of a last validation, printed after all steps: they are no series over the run."""
+    text = "".join(map(verl, range(1, 31))) + "".join(map(spoken, range(40)))
+    (tmp_path / "train.log").write_text(text)
+    run = open_run(tmp_path)
+    assert run.rollouts.steps == (30,)
+    assert len(run.rollouts.at(30)) == 40
+
+
+def test_samples_among_rows_that_name_no_step_keep_their_place(tmp_path: Path) -> None:
+    row = "{'loss': 0.1, 'learning_rate': 1e-06, 'reward': 0.5, 'reward_std': 0.2, 'kl': 0.1, 'epoch': %s}\n"
+    text = "".join(row % (step / 40) for step in range(40))
+    (tmp_path / "train.log").write_text(text + "".join(map(spoken, range(40))))
+    assert open_run(tmp_path).rollouts.steps == (40,)

@@ -447,3 +447,16 @@ def test_clocks_counts_and_spreads_are_not_proposed_as_the_reward(tmp_path: Path
         )
     )
     assert [question.keys for question in run.questions] == [("quality",)]
+
+
+def test_mappings_about_single_samples_do_not_move_the_clock_of_a_trainer(tmp_path: Path) -> None:
+    text = ""
+    for step in range(1, 8):
+        text += 'breakdown: {"task_success": 0.0, "tool_sequence": 0.1, "format": 0.05}\n' * 8
+        text += f"\r  5%|#    | {step}/20 [01:23<2:39:31, 503.74s/it]\n"
+        text += (
+            f"{{'loss': -0.01, 'learning_rate': 5e-06, 'reward': {step / 9}, 'reward_std': 0.03, 'epoch': 0.{step}}}\n"
+        )
+    run = read(tmp_path, "train.log", text)
+    assert reward_of(run).steps.tolist() == [*range(1, 8)]
+    assert (run.config.planned_steps, run.events) == (20, ())

@@ -36,6 +36,8 @@ class Mappings:
     OPENS = re.compile(r"\{\s*(?:['\"]|$)")
 
     def __init__(self) -> None:
+        # Rows that name neither a step nor a pass over the data: beside rows that do, they are about single samples.
+        self.counted = Rows()
         self._open = ""  # the lines of a mapping that is not closed yet
         self._before = ""  # what stood before it
         self._header: int | None = None  # SkyRL names the step on the line before
@@ -155,7 +157,7 @@ class Mappings:
             for text in early:
                 if _resembles(text, tuple(values))[1]:
                     rows.lose(stepless=step is None)
-        rows.add(step, {**_beside(before), **numbers})
+        (self.counted if step is None and "epoch" not in numbers else rows).add(step, {**_beside(before), **numbers})
         return True
 
     def _step(self, values: dict[str, object], before: str, header: int | None) -> int | None:

@@ -63,6 +63,11 @@ HEADING = re.compile(  # nothing but a count: "### Step 12/40"
     r"^[^\w\n]{0,12}(?:step|iteration|iter|update)\s*[:#=]?\s*(\d{1,9})(?:\s*/\s*\d{1,9})?[^\w\n]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+ROW = re.compile(  # numbers of a step, which may name it
+    r"^(?:[^\n]{0,99}\bstep:(?P<step>\d{1,9}) - |[^\n{]{0,99}\{['\"][^\n]{0,999}['\"](?:reward|loss|epoch)['\"]: "
+    r"|\W{0,9}(?i:step|iter|episode)\w{0,9}\W{1,3}(?P<named>\d{1,9})[^\n]{0,99}(?i:reward|loss)\W{1,9}\d)",
+    re.MULTILINE,
+)
 BEHIND = re.compile(  # a row of numbers, a bar, or a rule behind a part
     r"\n(?=\{'|.{0,200}?\d{1,3}%\||[-=*#]{5}|\W{0,9}(?i:step|iter|epoch|episode)[^\n]{0,99}(?i:reward|loss)\W{1,9}\d)"
 )
@@ -89,6 +94,7 @@ class Printed:
     sample: Raw
     step: int | None = None
     time: float | None = None  # seconds from the start of its month
+    share: float | None = None  # of the rows of numbers in the file, those that stand before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,8 @@ def index(files: Sequence[Path]) -> FoundSamples:
         found.earlier += [[Place(file, place) for place in batch] for start in earlier for batch in start]
         named = step_in(file) if keeps_samples(file) else None
         for batch in last:
-            step, places = told.samples[batch[0]].step, [Place(file, place) for place in batch]
+            step = told.samples[batch[0]].step
+            places = [Place(file, place, share=told.samples[place].share) for place in batch]
             step = named if step is None else step
             if step is None:
                 found.unplaced.append(places)
@@ -299,26 +306,32 @@ def _labelled(text: str, form: re.Pattern[str] = LABEL) -> Told | None:
         return None
     kept = [label for label in labels if _name(label) in cycle]
     first = next((_name(one) for one in kept if _name(one) == output or _rank(_name(one), "prompt") is not None), "")
-    headings = list(HEADING.finditer(text))
-    records: list[tuple[int | None, dict[str, str]]] = []
+    headings, rows = list(HEADING.finditer(text)), list(ROW.finditer(text))
+    headings = [
+        row for row in rows if row["step"] or row["named"]
+    ] or headings  # rows that name their step, if there are such
+    records: list[tuple[int | None, float | None, dict[str, str]]] = []
     part = ""
     for label, body in zip(kept, _bodies(text, kept), strict=True):
         name = _name(label)
         if name == first:
             above = bisect(headings, label.start(), key=lambda heading: heading.start())
-            records.append((int(headings[above - 1][1]) if above else None, {}))
+            before = bisect(rows, label.start(), key=lambda row: row.start())
+            step = int(next(filter(None, headings[above - 1].groups()))) if above else 0 if rows and headings else None
+            records.append((step, before / len(rows) if rows else None, {}))
         if not records:
             continue
-        record, told = records[-1][1], BEHIND.split(body, maxsplit=1)[0].strip()
+        record, told = records[-1][2], BEHIND.split(body, maxsplit=1)[0].strip()
         known = _is_reference(name) or any(_rank(name, kind) is not None for kind in ("output", "score"))
         if part in record and output not in record and not known:
             record[part] += f"\n{label[0].strip()} {told}"  # still the prompt
         elif name not in record:
             part = name
             record[name] = told
-    steps = [step for step, record in records if output in record]
-    placed = None not in steps and len({*steps}) > 1
-    return _told_by([Printed(_sample(one), step if placed else None) for step, one in records if output in one])
+    held = [record for record in records if output in record[2]]
+    steps = [step for step, _, _ in held]
+    placed = None not in steps and (bool(rows) or len({*steps}) > 1)
+    return _told_by([Printed(_sample(one), step if placed else None, share=share) for step, share, one in held])
 
 
 def _told_by(printed: Sequence[Printed], score: str = "reward", **about: Any) -> Told | None:

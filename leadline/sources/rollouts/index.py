@@ -66,6 +66,7 @@ class Place:
     fields: Fields | None = None  # of the file, which one record cannot show
     unpack: Unpack | None = None
     budget: int = BUDGET
+    share: float | None = None  # of the rows of the log it stands in, those before it
 
 
 @dataclass(slots=True)
