@@ -260,6 +260,7 @@ def read_stream(data: bytes | Iterable[bytes], *, name: str = "-", mapping: Mapp
 def _samples(place: Path, kept: rollouts.KeptSamples) -> NothingReadable:
     steps = kept.rollouts.steps
     span = f"of step {steps[0]}" if len(steps) == 1 else f"of steps {steps[0]} to {steps[-1]}"
+    span = "without a step" if kept.in_order else span
     return NothingReadable(
         f"{place} contains sampled responses {span} ({kept.format}), but no training log.",
         tried="the samples in it",

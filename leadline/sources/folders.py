@@ -360,7 +360,8 @@ def _curve(kept: rollouts.KeptSamples) -> Log | None:
             spread = {f"{key}_std": statistics.pstdev(scores)} if len(scores) > 1 else {}
             table.add(step, {key: exact_sum(scores) / len(scores), **spread})
             counts.append(len(scores))
-    if len(counts) < FEWEST_STEPS:
+    alone = kept.in_order and kept.format == "generic" and max(counts, default=0) == 1
+    if len(counts) < FEWEST_STEPS or alone:  # one a prompt, in no order that they tell: samples of one model
         return None
     note = (
         f"no log of numbers was found: {kept.score} is the mean over the samples of each step, "

@@ -4,6 +4,7 @@ rows, a table of columns, rows by step, or any of these further in."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -262,13 +263,19 @@ def _tables_of_points(value: object) -> Iterator[Table]:
         if isinstance(inner, dict):
             series = {key: points for key, held in inner.items() if (points := _points(held)) is not None}
             sure = any(
-                isinstance(held, list) and isinstance(held[0], dict) for key, held in inner.items() if key in series
+                isinstance(held, list) and (isinstance(held[0], dict) or _goes_on(series[key]))
+                for key, held in inner.items()
+                if key in series
             )
             if series and (sure or may_be_logged([{key: points[0][1] for key, points in series.items()}])):
                 table = Table()
                 for key, points in series.items():
                     table.add_column(key, *zip(*points, strict=True))
                 yield table
+
+
+def _goes_on(points: list[tuple[int, float]]) -> bool:
+    return len(points) >= FEWEST and all(after > before for (before, _), (after, _) in itertools.pairwise(points))
 
 
 def _points(held: object) -> list[tuple[int, float]] | None:

@@ -17,9 +17,9 @@ NO_LOGS = {  # of our own sidecar, of trackers, of tokenizers
     "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json",
     "added_tokens.json", "generation_config.json", "adapter_config.json", "preprocessor_config.json",
     "chat_template.json", "all_results.json", "dataset_infos.json", "latest_checkpointed_iteration.txt",
-    "latest_ckpt_global_step.txt", "params.json",
+    "latest_ckpt_global_step.txt", "params.json", "LICENSE", "NOTICE", "Makefile", "Dockerfile", ".gitignore",
 }  # fmt: skip
-NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
+NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini", ".yaml", ".yml"}  # people's own files
 NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
 DIGITS = re.compile(r"\d+")
 LOGGED = re.compile(
@@ -50,7 +50,10 @@ COUNT = re.compile(  # before a number that is all of a name
 # Numbers in names that count something else: `sampler_s47`, `seed_3`, `rank0`.
 NO_STEP = re.compile(r"(?<![a-z])(?:seed|s|rank|worker|gpu|run|part|shard|split|fold|v)[_-]?\d+", re.IGNORECASE)
 LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,9})$")
-DATE = re.compile(r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[T_ -]?\d\d[-_:.]?\d\d[-_:.]?\d\d(?:[-.,]\d+)?)?(?!\d)")
+DATE = re.compile(
+    r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[T_ -]?\d\d[-_:.]?\d\d[-_:.]?\d\d(?:[-.,]\d+)?)?(?!\d)"
+    r"|(?<!\d)[01]\d-?[0-3]\dT\d\d[-_:.]?\d\d(?:[-_:.]?\d+)?(?!\d)"  # without a year
+)
 # Folders, and words in names.
 TRACKERS = {"wandb", "swanlog", "files", "logs", "tensorboard", "tb", "tensorboard_log", "mlruns"}
 PARTS = {"eval", "evals", "evaluation", "val", "validation", "train", "training", "metrics"}

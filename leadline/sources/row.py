@@ -30,11 +30,13 @@ OF_SETTINGS = {"config", "hparams", "args", "settings", "hyperparameters", "meta
 WRAPPERS = ("metrics", "data", "logs", "values", "scalars", "metric")  # a row may keep its numbers one level down
 NAMES = ("metric", "name", "key", "tag", "variable", "metric_name", "series")  # of a number under one of VALUES
 VALUES = ("value", "val", "scalar", "metric_value")
+FLAGS = ("eval", "is_eval")  # true in a row of an evaluation
 SETTINGS = ("config", "args", "hparams", "hyperparameters")  # a row that repeats what held from the start
 ENOUGH = 16  # rows after which it is decided what they have in common
 TEXTS = ("prompt", "response", "completion", "output", "text", "messages", "content", "input", "question", "answer")
 Mask = NDArray[np.bool_]
 ABOUT_RUNS = "a table with one row per run"
+OF_ESTIMATES = {"ci", "stderr", "sem"}  # words of how sure a result is, which no row of a training tells
 RECORDS = "a table of single records without a step, such as those of one evaluation"
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
@@ -167,6 +169,8 @@ class FreeRows:
             return False
         if any(type(entry.get(name)) is dict for entry in (entries[0], entries[-1]) for name in SETTINGS):
             return False
+        if any(flag in entry for entry in entries for flag in FLAGS):
+            return False
         walls = None if wall_key is None else [entry.get(wall_key) for entry in entries]
         if walls is not None and not all(type(time) is float and EARLIEST < time < 1000 * EARLIEST for time in walls):
             return False
@@ -228,6 +232,10 @@ class FreeRows:
         if self._wrapper is not None:
             entry = unwrapped(entry)
         kind = entry.get(self._kind_key) if self._kind_key is not None else None
+        for flag in FLAGS:
+            if isinstance(told := entry.get(flag), bool):
+                kind = flag if told else kind
+                del entry[flag]
         if is_settings(kind):
             self.settings = self.settings or dict(flat(entry))
             return True
@@ -374,7 +382,14 @@ def _one_run(log: Log, kept: Mask, name: str) -> Log:
 
 
 def _is_about_runs(log: Log) -> bool:
-    """Return whether nearly every row is of a run of another name, and no step goes on from row to row."""
+    """Return whether nearly every row is of a run of another name, and no step goes on from row to row; or is a result
+    with its error."""
+    if (
+        log.counts_rows
+        and log.table.words()
+        and not OF_ESTIMATES.isdisjoint(word for key in sorted(log.table.keys()) for word in tokens(key))
+    ):
+        return True
     names = log.table.run_of_rows(words_only=True)
     if not names or len(names) >= 2 * len({*names}):
         return False

@@ -23,6 +23,7 @@ REWARDS = {"reward": 6.0, "return": 5.0, "score": 4.0, "proxy": 3.5}  # how plai
 OUTCOMES = {"accuracy", "success", "solve", "pass", "win", "correct"}  # shares of answers that were right
 # How near answers are to a reference.
 MATCHES = {"em": "em", "match": "em", "f1": "f1", "bleu": "bleu", "chrf": "chrf", "rouge": "rouge"}
+MATCHES |= {"ndcg": "ndcg", "recall": "recall", "mrr": "mrr"}  # how far up the right one is
 GOLD = {"gold", "golden", "oracle"}  # a better judge than the reward that is trained on
 BESIDE_A_PROXY = {"true", "real", "actual", "human", "target"}  # what is so called is one too, where a proxy is logged
 STATISTICS = {"mean", "std", "var", "min", "max", "median"}

@@ -11,7 +11,7 @@ import pytest
 
 from leadline.errors import NotAnRLRun, NothingReadable, NotOneRun
 from leadline.run import Run, Series
-from leadline.sources import find_runs, open_run, open_runs
+from leadline.sources import Readers, build_run, find_runs, open_run, open_runs
 
 ROWS = range(1, 31)
 REWARDS = [round(-5.0 + 0.4 * row + (row * 7 % 5), 3) for row in ROWS]
@@ -460,3 +460,66 @@ def test_mappings_about_single_samples_do_not_move_the_clock_of_a_trainer(tmp_pa
     run = read(tmp_path, "train.log", text)
     assert reward_of(run).steps.tolist() == [*range(1, 8)]
     assert (run.config.planned_steps, run.events) == (20, ())
+
+
+def test_a_log_of_two_bytes_a_letter_is_read_as_it_grows(tmp_path: Path) -> None:
+    """As PowerShell writes what is sent to a file."""
+    lines = [f"step {row} | reward: {REWARDS[row - 1]} | loss: 0.1\r\n" for row in ROWS]
+    log = tmp_path / "train.log"
+    log.write_bytes("".join(lines[:10]).encode("utf-16")[:-1])  # a letter breaks off
+    readers = Readers()
+    find_runs(log, readers)
+    log.write_bytes("".join(lines).encode("utf-16"))
+    found = find_runs(log, readers)
+    assert reward_of(build_run(found, found.only(), "it")).values.tolist() == REWARDS
+    assert reward_of(open_run(log)).values.tolist() == REWARDS
+
+
+def test_rows_with_a_flag_are_of_evaluations(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = []
+    for row in range(1, 101):
+        rows.append({"step": row, "reward_mean": wave(row), "kl": 0.1})
+        rows += [{"step": row, "eval": True, "ndcg@10": row / 200, "reward_mean": 9.0}] * (row % 20 == 0)
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert reward_of(run).values.tolist() == [wave(row) for row in range(1, 101)]
+    held_out = run.get("eval/ndcg/mean")
+    assert held_out is not None
+    assert held_out.steps.tolist() == [20, 40, 60, 80, 100]
+
+
+def test_a_history_of_trl_on_its_own_is_known(tmp_path: Path) -> None:
+    row = {"loss": 0.0, "grad_norm": 0.3, "learning_rate": 5e-7, "completion_length": 90.0, "reward_std": 0.2}
+    rows = [{**row, "rewards/fn": n / 9, "reward": n / 9, "kl": 0.01, "epoch": n / 50, "step": n} for n in ROWS]
+    run = read(tmp_path, "log_history.json", json.dumps(rows))
+    assert run.framework is not None
+    assert run.framework.startswith("trl")
+    assert run.get("kl/ref") is not None
+
+
+def test_points_under_a_name_that_says_nothing_are_asked_about(tmp_path: Path) -> None:
+    pairs = [[10 * row, REWARDS[row - 1]] for row in ROWS]
+    run = read(tmp_path, "curve.json", json.dumps({"model": "m", "points": pairs}))
+    assert [question.keys for question in run.questions] == [("points",)]
+
+
+def test_results_with_their_error_are_no_curve(tmp_path: Path) -> None:
+    text = "cell,seed,benchmark,pass_at_1,ci_low,ci_high\n"
+    text += "".join(f"A{row % 4},{row % 3},amc,{row / 40},{row / 50},{row / 30}\n" for row in ROWS)
+    with pytest.raises(NotAnRLRun, match="not a training log"):
+        read(tmp_path, "bootstrap.csv", text)
+
+
+def test_one_sample_a_prompt_without_a_step_is_no_curve(tmp_path: Path) -> None:
+    rows = [
+        {"trial": row, "numbers": [row, 3], "completion": f"Answer: {row} + 3 is it", "reward": 0.0} for row in ROWS
+    ]
+    with pytest.raises(NothingReadable, match="sampled responses without a step"):
+        read(tmp_path, "preliminary.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_settings_and_a_license_beside_a_notebook_are_no_logs(tmp_path: Path) -> None:
+    (tmp_path / "LICENSE").write_text("MIT License\n")
+    (tmp_path / "config_final.yaml").write_text("step: 1\nreward: 0.5\n")
+    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "outputs": []}]}))
+    with pytest.raises(NothingReadable, match=r"no training steps in .*train\.ipynb"):
+        open_run(tmp_path)

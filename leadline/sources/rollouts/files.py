@@ -130,7 +130,10 @@ def _read_document(file: Path, size: int, written: int) -> Sequence[Record]:
     steps = [as_step(COUNT.sub("", key)) for key in document] if isinstance(document, dict) else [None]
     if None not in steps and len(lists) == len(steps):  # {"step_10": [{...}, ...], "step_20": ...}
         return [{"step": step, **one} for step, rows in zip(steps, lists, strict=True) for one in rows]
-    return max(lists, key=len, default=[])
+    found = max(lists, key=len, default=[])
+    if isinstance(document, dict) and found and all("role" in turn and "content" in turn for turn in found):
+        return [document]  # a chat is one sample
+    return found
 
 
 def _parted(row: Record) -> list[Record]:
