@@ -37,7 +37,7 @@ from .roles import (
     recognised,
     sort_files,
 )
-from .row import runs_in
+from .row import ABOUT_RUNS, RECORDS, runs_in
 from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
@@ -505,6 +505,10 @@ def _found(
     own = own_folders(seen)
     readable = [replace(carrier, own=own) for carrier in carriers if carrier.log.table]
     empty = tuple(carrier for carrier in carriers if not carrier.log.table)
+    aside = [carrier for carrier in readable if carrier.log.not_rl in (ABOUT_RUNS, RECORDS)]
+    if joining == "by evidence" and len(aside) < len(readable):
+        readable = [carrier for carrier in readable if carrier not in aside]
+        notes += [f"Skipped (an index of runs or single records, not a log): {_some(aside)}"] * bool(aside)
     grouped = group(readable, joining)
     groups = list(grouped.groups)
     if joining == "by evidence":

@@ -21,6 +21,7 @@ NO_LOGS = {  # of our own sidecar, of trackers, of tokenizers
 }  # fmt: skip
 NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini", ".yaml", ".yml"}  # people's own files
 NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
+NO_SUFFIX |= {".js", ".jsx", ".ts", ".tsx", ".css", ".c", ".cc", ".cpp", ".cu", ".h", ".rs", ".go", ".java"}
 DIGITS = re.compile(r"\d+")
 LOGGED = re.compile(
     r"log|metric|histor|train|progress|result|reward|scalar|state|stat|eval|curve|monitor", re.IGNORECASE

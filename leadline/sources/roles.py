@@ -32,7 +32,7 @@ from .paths import (
     may_hold_settings,
     step_in,
 )  # fmt: skip
-from .row import ABOUT_RUNS, RECORDS, held_out
+from .row import held_out
 from .source import Log, Source
 from .table import Table
 from .text import head_of
@@ -290,11 +290,9 @@ def says_held_out(carrier: Carrier) -> bool:
 
 
 def is_only_evaluated(carrier: Carrier) -> bool:
-    """Return whether a log is of evaluations by its place alone, in a folder that is called so and nothing else, or
-    without a step: in a file that is called so, or as single records."""
-    if tokens(carrier.path.parent.name) == ("eval",) or carrier.log.not_rl == RECORDS:
-        return True
-    return carrier.log.counts_rows and is_held_out(carrier.path)
+    """Return whether a log is of evaluations by its place alone: in a folder that is called so and nothing else, or in
+    a file that is, without a step."""
+    return tokens(carrier.path.parent.name) == ("eval",) or (carrier.log.counts_rows and is_held_out(carrier.path))
 
 
 def is_coarse_print(carrier: Carrier, others: Sequence[Carrier]) -> bool:
@@ -345,8 +343,6 @@ def is_index(carrier: Carrier, others: Sequence[Carrier]) -> bool:
         return False
     folder = carrier.path.parent
     near = [other for other in others if folder in other.path.parents and other.path != carrier.path]
-    if near and carrier.log.not_rl == ABOUT_RUNS:
-        return True
     names = {name for other in near for name in _called(other, folder)}
     return lists_runs(carrier, names, near=len(near), below=any(other.path.parent != folder for other in near))
 
