@@ -24,7 +24,7 @@ from .around import Surroundings, look_around
 from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
-from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, step_in
+from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
 from .roles import (
     Carrier,
     Role,
@@ -222,15 +222,17 @@ class Found:
         seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
         steps = run.steps
         until = _asked_state(self.place)
+        unsure = self._samples_of_anyone(run, seen)
         around = look_around(
             seen,
-            others=self._samples_of_others(run, seen),
+            others=self._samples_of_others(run, seen) | unsure,
             steps=run.every_step,
             last_step=steps[1] if steps else None,
             span=run.written,
             until=until,
         )
-        return replace(around, notes=(*around.notes, *self.notes))
+        said = [f"Skipped (samples of any of {len(self.runs)} runs): {_named(unsure)}"] if unsure else []
+        return replace(around, notes=(*around.notes, *said, *self.notes))
 
     def _samples_of_others(self, run: FoundRun, seen: Walk) -> set[Path]:
         """Return the files whose samples are none of the run's: logs of other runs, and what is called like the log
@@ -244,6 +246,19 @@ class Found:
             if (path := file.absolute()) not in mine
             and (path in logs or path in self.strangers or _is_like(path, asked))
         }
+
+    def _samples_of_anyone(self, run: FoundRun, seen: Walk) -> set[Path]:
+        """Return files of samples that may be of any of several runs, since these live in one folder: all but those
+        whose path names the run's log."""
+        if not any(run.homes & other.homes for other in self.runs if other is not run):
+            return set()
+        stems = {carrier.path.stem for carrier in run.carriers}
+        kept = (file for file in seen.files if keeps_samples(file))
+        return {file for file in kept if not any(stem in str(file.relative_to(seen.root)) for stem in stems)}
+
+
+def _named(files: Collection[Path]) -> str:
+    return ", ".join(sorted(file.name for file in files)[:3]) + " ..." * (len(files) > 3)
 
 
 def _is_like(file: Path, log: Path | None) -> bool:

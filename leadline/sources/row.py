@@ -391,6 +391,8 @@ def _is_about_runs(log: Log) -> bool:
     ):
         return True
     names = log.table.run_of_rows(words_only=True)
+    if names and log.counts_rows and log.table.is_told_apart and not log.table.has_walls:
+        return True
     if not names or len(names) >= 2 * len({*names}):
         return False
     return log.counts_rows or len(np.unique(log.table.row_steps)) <= len(names) / 2

@@ -26,6 +26,7 @@ from .number import as_number, as_step, flat, mean_of
 
 Rows = NDArray[np.int64]
 LONGEST_NAME = 200  # characters of what a run is called
+MOST_APART = 0.9  # of the rows
 LONGEST_ID, OF_IDS = 64, 256  # characters of what tells one row from all others; rows in which it has to
 REWARDS = re.compile(r"reward|score|return", re.IGNORECASE)  # lists of these are logged one value a sample
 # What a column is called that says which of several runs a row is of.
@@ -67,6 +68,7 @@ class Table:
         self._nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
         self._names: dict[str, dict[int, str]] = {}  # of runs, by key and row
         self._ids: dict[str, set[str]] = {}  # different words of the first rows, by key
+        self._said: set[tuple[str, ...]] = set()  # all words of each of the first rows, and which run it is
 
     def __len__(self) -> int:
         """Return how many rows were written."""
@@ -159,8 +161,10 @@ class Table:
     def _add_mixed(self, step: int, values: Mapping[str, object], wall: float | None) -> None:
         """Add a row that holds words beside its numbers."""
         numbers: dict[str, object] = {}
+        said: list[str] = []
         for key, value in flat(values):
             number = as_number(value)
+            said += [str(value)] * (number is None or _tells_runs(key))
             if number is None:
                 number = mean_of(value) if REWARDS.search(key) else None
             if number is None:
@@ -171,6 +175,8 @@ class Table:
                     self._ids.setdefault(key, set()).add(value)
             else:
                 numbers[key] = None if value is None else number
+        if len(self._row_steps) < OF_IDS:
+            self._said.add(tuple(said))
         self.add(step, numbers, wall)
 
     def add_value(self, key: str, step: int, value: float, wall: float = math.nan) -> None:
@@ -333,6 +339,11 @@ class Table:
             len(held) == bisect_left(self._words[key], first) > first / 2 and not any(map(STAMP.search, held))
             for key, held in self._ids.items()
         )
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether all words of a row together tell it from nearly all others."""
+        return len(self._said) >= MOST_APART * min(len(self), OF_IDS)
 
     def keys_at_start(self) -> frozenset[str]:
         """Return the keys of the earliest step: what a reader sees first, whatever is logged later."""

@@ -381,3 +381,16 @@ def test_samples_among_rows_that_name_no_step_keep_their_place(tmp_path: Path) -
     text = "".join(row % (step / 40) for step in range(40))
     (tmp_path / "train.log").write_text(text + "".join(map(spoken, range(40))))
     assert open_run(tmp_path).rollouts.steps == (40,)
+
+
+def test_samples_beside_several_runs_are_nobodys_unless_they_are_named_after_one(tmp_path: Path) -> None:
+    for number in (1, 2):
+        rows = [{"step": step, "reward": (step * number) % 7 / 7, "loss": 0.1} for step in range(40)]
+        (tmp_path / f"trial_{number}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    samples = "".join(f"\n\n==============\n{ANSWER}" for _ in range(80))
+    (tmp_path / "completion_samples.txt").write_text(samples)
+    (tmp_path / "trial_2_samples.txt").write_text(samples)
+    first, second = open_runs(tmp_path)
+    assert not first.rollouts.steps
+    assert any("samples of any of 2 runs" in note for note in first.notes)
+    assert len(second.rollouts.steps) == 40

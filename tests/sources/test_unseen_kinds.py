@@ -523,3 +523,10 @@ def test_settings_and_a_license_beside_a_notebook_are_no_logs(tmp_path: Path) ->
     (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "outputs": []}]}))
     with pytest.raises(NothingReadable, match=r"no training steps in .*train\.ipynb"):
         open_run(tmp_path)
+
+
+def test_a_table_of_arms_seeds_and_benchmarks_is_about_runs(tmp_path: Path) -> None:
+    cells = [(f"A{arm}", seed, name) for arm in range(3) for seed in range(3) for name in ("amc", "aime", "gsm")]
+    text = "arm,seed,benchmark,pass_at_1\n" + "".join(f"{a},{s},{b},0.{n + 10}\n" for n, (a, s, b) in enumerate(cells))
+    with pytest.raises(NotAnRLRun, match="one row per run"):
+        read(tmp_path, "master.csv", text)
