@@ -24,9 +24,9 @@ FURTHEST = 2**53  # steps: beyond it a float cannot tell one from the next
 
 
 class LeadlineError(Exception):
-    """One sentence with the cause, and a hint with one action. `tried`: for programs, what was tried before."""
+    """One sentence with the cause, and a hint with one action. `tried`: for programs, what there was to choose from."""
 
-    def __init__(self, what: str, *, tried: str, next_step: str) -> None:
+    def __init__(self, what: str, *, next_step: str, tried: str = "") -> None:
         self.what, self.tried, self.next_step = what, tried, next_step
         super().__init__(self.told())
 

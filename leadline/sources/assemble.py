@@ -139,7 +139,6 @@ def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
         no_log = kind in (ABOUT_RUNS, RECORDS)
         raise NotAnRLRun(
             f"{path} is {kind}{', not a training log.' if no_log else '; Leadline reads online RL only.'}",
-            tried="a reward, under any name a framework or a home-made loop gives it",
             next_step="pass the log or folder of a run." if no_log else "if it is RL, pass --map reward=KEY.",
         )
 

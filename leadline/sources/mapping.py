@@ -34,11 +34,7 @@ def parse_mapping(options: Sequence[str]) -> dict[str, str]:
     for option in options:
         name, equals, key = option.partition("=")
         if not (name.strip() and equals and key.strip()):
-            raise BadMapping(
-                f"--map expects NAME=KEY, got {option!r}.",
-                tried="CANONICAL=KEY",
-                next_step="e.g. --map reward=my/score",
-            )
+            raise BadMapping(f"--map expects NAME=KEY, got {option!r}.", next_step="e.g. --map reward=my/score")
         mapping[name.strip()] = key.strip()
     return named(mapping)
 
@@ -59,9 +55,7 @@ def attempt_in(told: Mapping[str, str]) -> int | None:
     wanted = as_step(told[ATTEMPT])
     if wanted is None or wanted < 1:
         raise BadMapping(
-            f"--map attempt expects a number from 1, got {told[ATTEMPT]!r}.",
-            tried="a number from 1, the first attempt",
-            next_step="e.g. --map attempt=1",
+            f"--map attempt expects a number from 1, got {told[ATTEMPT]!r}.", next_step="e.g. --map attempt=1"
         )
     return wanted
 
@@ -71,9 +65,7 @@ def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> No
     wanted = attempt_in(told)
     if wanted is not None and wanted > attempts:
         raise BadMapping(
-            f"no attempt {wanted}: this log has {attempts}.",
-            tried="the places where the log begins anew at its first step",
-            next_step="omit --map attempt to read the latest.",
+            f"no attempt {wanted}: this log has {attempts}.", next_step="omit --map attempt to read the latest."
         )
     for name, key in told.items():
         if key not in logged and name not in (STEP, ATTEMPT):
@@ -83,7 +75,6 @@ def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> No
             meant = f"did you mean --map {name}={near[0]}? " if near else ""
             raise BadMapping(
                 f"key {key!r} (for {name}) has no numbers in the log.",
-                tried=f"the keys of the log: {shown or 'there are none'}",
                 next_step=f"{meant or '`leadline sources PATH` lists all keys. '}The log has: {shown or 'no keys'}.",
             )
 
@@ -129,12 +120,10 @@ def _from_toml(file: Path) -> dict[str, str]:
     try:
         table = toml(file.read_text(encoding="utf-8")).get("map", {})
     except (ValueError, OSError) as error:
-        raise BadMapping(f"{file} could not be read: {error}.", tried="TOML", next_step="fix or remove it.") from error
+        raise BadMapping(f"{file} could not be read: {error}.", next_step="fix or remove it.") from error
     if not isinstance(table, Mapping) or not all(isinstance(key, str) for key in table.values()):
         raise BadMapping(
-            f"The [map] of {file} does not give one key for each name.",
-            tried='[map], then lines like: reward = "my/score"',
-            next_step="write each key in quotes",
+            f"The [map] of {file} does not give one key for each name.", next_step="write each key in quotes"
         )
     return named(table)
 
@@ -148,7 +137,5 @@ def _full(name: str) -> str:
     near = _close(name, list(words), 1, 0.5) or ["reward"]
     raise BadMapping(
         f"There is no series called {name!r}: nothing would be read from the key that is to be it.",
-        tried=f"{', '.join(sorted([*SHORT, STEP, ATTEMPT]))}; eval/..., reward/component/... and the names that "
-        "`leadline sources` lists",
         next_step=f"write --map {near[0]}=KEY",
     )
