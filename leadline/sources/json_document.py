@@ -15,7 +15,6 @@ from pathlib import Path
 from ..vocabulary.guess import may_be_reward, words
 from ..vocabulary.names import tokens
 from .clock import STEPS, step_key
-from .console.line import has_metric
 from .number import as_number, as_step, flat, loads
 from .paths import COUNT
 from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
@@ -170,7 +169,7 @@ def _arms(value: object) -> dict[str, list[float]]:
     arms = {str(name): numbers for name, part in named.items() if (numbers := _numbers(part)) is not None}
     lengths = {*map(len, arms.values())}
     alike = len(arms) > 1 and len(lengths) == 1 and min(lengths) >= FEWEST
-    return arms if alike and not has_metric(arms) and not may_be_logged([dict.fromkeys(arms, 0.5)]) else {}
+    return arms if alike and not may_be_logged([dict.fromkeys(arms, 0.5)]) else {}
 
 
 def _add_evaluations(table: Table, evaluated: Table) -> None:

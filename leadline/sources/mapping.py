@@ -10,15 +10,12 @@ from pathlib import Path
 from ..errors import BadMapping
 from ..run import Question
 from ..vocabulary import canonical_names
+from ..vocabulary.names import listed
 from .number import as_step
 from .settings import toml
 
 FILE = "leadline.toml"
-SHORT = {  # what people call the series they mean
-    "reward": "reward/mean", "eval": "eval/reward/mean", "kl": "kl/ref", "loss": "loss/total", "policy_loss":
-    "loss/policy", "length": "len/response_mean", "learning_rate": "lr", "time": "time/step", "clip_fraction":
-    "clip/frac",
-}  # fmt: skip
+SHORT = listed("short")  # what people call the series they mean
 FREE = ("eval/", "env/", "reward/component/")  # what stands behind these is the user's to name
 STEP = "step"  # not a series: the key to count steps by
 ATTEMPT = "attempt"  # nor this: which attempt of a log that was started over, counted from 1

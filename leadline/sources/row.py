@@ -20,7 +20,7 @@ from ..run import Steps
 from ..vocabulary import detect
 from ..vocabulary.guess import guess
 from ..vocabulary.names import tokens
-from .clock import EARLIEST, begins_with, names_prompts, of_groups, step_key, wall_in
+from .clock import EARLIEST, OF_PROMPTS, begins_with, of_groups, step_key, wall_in
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log, Repeats
 from .table import Column, Table
@@ -40,7 +40,6 @@ OF_ESTIMATES = {"ci", "stderr", "sem"}  # words of how sure a result is, which n
 RECORDS = "a table of single records without a step, such as those of one evaluation"
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
-DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
 MOSTLY = 0.9  # of the rows: a step may be written twice by a resume
 MOST_RUNS = 500  # in one table
 IN_PARTS = 1 / 3  # of the rows that follow a row of the same step with other values: then steps come in parts
@@ -303,7 +302,7 @@ def over_passes(log: Log) -> Log:
 def over_groups(log: Log) -> Log:
     """Return a log of one row per sample with a step for each group of samples: those of one prompt."""
     table = log.table
-    for key in sorted(filter(names_prompts, table.keys())) if not table.has_columns else ():
+    for key in sorted(filter(OF_PROMPTS.fullmatch, table.keys())) if not table.has_columns else ():
         column = table.columns()[key]
         if len(column.values) == len(table) and (at := of_groups(column.steps.tolist(), column.values.tolist())):
             note = f"each row is one sample: {key} tells which belong together, and their mean is read"
@@ -329,16 +328,12 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
         begin, end = attempts[number - 1]
         kept[:begin] = kept[end:] = False
         unreadable = tuple((line, rows) for line, rows in unreadable if begin < rows <= end or (rows == begin == 0))
+        again = "once" if len(attempts) == 2 else f"{len(attempts) - 1} times"
         sizes = listed([str(last - first) for first, last in attempts])
         notes.append(
-            f"Log restarts from its first step {_times(len(attempts) - 1)} ({sizes} rows): reading attempt {number}"
+            f"Log restarts from its first step {again} ({sizes} rows): reading attempt {number}"
             f"{', the latest' * (number == len(attempts))}. Use --map attempt=N for another."
         )
-    sure = table.same_as_before(broken=2) & kept
-    if 2 * int(sure.sum()) >= int(kept.sum()) and int((kept & ~sure).sum()) >= DISTINCT:
-        copies = table.same_as_before(broken=0) & kept
-        kept &= ~copies
-        notes.append(f"Skipped {int(copies.sum())} rows that repeat the row before in every digit.")
     repeats = "parts" if log.repeats != "parts" and _in_parts(table) else log.repeats
     log = replace(log, repeats=repeats, attempts=len(attempts))
     if kept.all():
@@ -410,10 +405,6 @@ def _named_runs(table: Table) -> dict[str, Mask]:
     return {str(name): codes == place for place, name in enumerate(which)}
 
 
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
-
-
 def _attempts(table: Table) -> list[tuple[int, int]]:
     """Return the rows of each attempt. A log that goes back to its very first step after it had gone on is one that was
     started over; one that goes back to a later step was resumed. What a trainer writes when it is through begins
@@ -448,13 +439,9 @@ def _in_parts(table: Table) -> bool:
     if len(again) < IN_PARTS * len(steps) or len(np.unique(steps)) < LEAST:
         return False
     looked_at = again[:: max(1, len(again) // 50)]
-    parts = [row for row in looked_at.tolist() if _same_keys(table, row)]
+    pairs = [(table.row(row - 1), table.row(row)) for row in looked_at.tolist()]
+    parts = [before for before, this in pairs if before.keys() == this.keys() and before != this]
     return len(parts) > len(looked_at) / 2
-
-
-def _same_keys(table: Table, row: int) -> bool:
-    before, this = table.row(row - 1), table.row(row)
-    return before.keys() == this.keys() and before != this
 
 
 def computed(table: Table) -> dict[str, Column]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..records import dataclass, field
 from ..run import Steps, Values
-from ..vocabulary.names import words
+from ..vocabulary.names import listed, words
 from .clock import STAMP
 from .number import as_number, as_step, flat, mean_of
 
@@ -30,10 +30,7 @@ MOST_APART = 0.9  # of the rows
 LONGEST_ID, OF_IDS = 64, 256  # characters of what tells one row from all others; rows in which it has to
 REWARDS = re.compile(r"reward|score|return", re.IGNORECASE)  # lists of these are logged one value a sample
 # What a column is called that says which of several runs a row is of.
-OF_RUNS = {
-    "run", "run_id", "run_name", "experiment", "experiment_name", "exp", "exp_name", "method", "algorithm", "algo",
-    "variant", "condition", "arm", "trial", "seed", "model", "model_name",
-}  # fmt: skip
+OF_RUNS = {*listed("of runs")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,20 +288,6 @@ class Table:
     def has_walls(self) -> bool:
         """Whether some row says when it was written."""
         return any(wall == wall for block in self._blocks.values() for wall in block.walls)
-
-    def same_as_before(self, *, broken: int) -> NDArray[np.bool_]:
-        """Return which rows hold exactly the numbers of the row of the same keys right before them, so many of them not
-        whole: two measurements hardly ever agree in all digits."""
-        same = np.zeros(len(self), dtype=np.bool_)
-        for keys, block in self._blocks.items():
-            rows = np.array(block.rows, dtype=np.int64)
-            if len(rows) < 2 or len(keys) < 2:
-                continue
-            values = np.array(block.values, dtype=np.float64).reshape(len(rows), len(keys))
-            parts = np.sum((values[1:] != np.round(values[1:])) & np.isfinite(values[1:]), axis=1)
-            equal = np.all(values[1:] == values[:-1], axis=1) & (np.diff(rows) == 1)
-            same[rows[1:]] = equal & (parts >= broken)
-        return same
 
     def nulls(self) -> dict[str, Rows]:
         """Return the rows in which a key held null."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ...records import dataclass, replace
 from ...vocabulary.guess import OUTCOMES
-from ...vocabulary.names import english, tokens
+from ...vocabulary.names import english, listed, tokens
 from ..number import loads
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -66,11 +66,7 @@ COUNTERS = (
     "step", "iteration", "it", "update", "rollout", "round", "timestep", "t", "frame", "", "episode", "batch",
     "epoch", "eval",
 )  # fmt: skip
-QUALIFIERS = {
-    "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env",
-    "num", "n", "learning", "time", "number", "id", "index", "idx", "no", "learner", "outer", "game",
-    "count", "update", "rollout",
-}  # fmt: skip
+QUALIFIERS = {*listed("beside a counter")}
 SURER = ("global", "train", "grpo", "ppo", "rl")
 NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"

@@ -7,14 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from ...records import dataclass
-from ...vocabulary.names import tokens
+from ...vocabulary.names import listed, tokens
 from ..number import as_number
 
-PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "instruction")
-OUTPUTS = (
-    "output", "completion", "response", "output_response", "generation", "generated_text", "model_output",
-    "model_response", "model_answer",
-)  # fmt: skip
+PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "instruction", "prompt_tokens")
+OUTPUTS = (*listed("output"),)
 NESTED = (*OUTPUTS, "text")  # as a response may be called inside a list of them
 SCORES = ("score", "reward", "total_reward", "scores", "rewards", "final_reward", "return", "acc", "accuracy")
 GROUPS = ("group", "group_id", "group_idx", "prompt_idx", "prompt_id", "example_id", "uid", "task_id")
@@ -28,22 +25,12 @@ PROMPT_WORDS = {"prompt", "input", "question", "query", "problem", "instruction"
 SCORE_WORDS = {"score", "reward", "return", "accuracy", "correct", "success", "pass", "grade"}
 TOTALS = {"total", "final", "overall"}
 # Fields about a sample that are neither its text nor its score.
-ASIDE = {
-    "id", "ids", "idx", "index", "uid", "uuid", "hash", "step", "iteration", "epoch", "seed", "rank", "version", "time",
-    "timestamp", "date", "length", "token", "count", "num", "n", "max", "min", "std", "logprob", "logprobs", "logp",
-    "advantage", "kl", "temperature", "turn", "turns", "model", "name", "dataset", "source", "split", "type", "status",
-    "path", "file", "reason", "error", "mask", "weight", "message", "msg", "event", "note", "notes", "comment", "info",
-    "description", "warning", "config", "elapsed", "eta", "checkpoint",
-}  # fmt: skip
+ASIDE = {*listed("beside a sample")}
 # What a response is compared with, or what was taken from it.
-REFERENCE = {
-    "gold", "golden", "reference", "ref", "ground", "truth", "gt", "gts", "target", "label", "expected", "true",
-}  # fmt: skip
+REFERENCE = {*listed("reference")}
 TAKEN = {"extracted", "parsed", "filtered", "format", "clipped", "truncated"}
 POLICY = {"assistant", "gpt", "model", "agent", "policy"}  # roles of a chat that the policy speaks in
-OTHERS = {
-    "tool", "function", "ipython", "observation", "environment", "env", "user", "human", "system", "developer",
-}  # fmt: skip
+OTHERS = {*listed("other role")}
 OPEN, CLOSE = "<tool_response>", "</tool_response>"  # as text/parting.py knows them
 
 Record = Mapping[str, object]

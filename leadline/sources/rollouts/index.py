@@ -188,13 +188,6 @@ def _tinker(record: Record) -> Iterator[Record]:
         yield {"prompt": prompt, "output": output, "score": record["total_reward"], "group": record.get("group_idx")}
 
 
-def _tokens(record: Record) -> Iterator[Record]:
-    """Yield a sample of token ids, by which groups, lengths and repetition can still be told."""
-    if "response_tokens" in record:
-        told = {"prompt": record.get("prompt_tokens"), "output": record["response_tokens"]}
-        yield told | {"score": record.get("reward", ""), "group": record.get("prompt_idx")}
-
-
 DUMPS = (
     Dump("trl", r"completions_(?P<step>\d+)\.parquet", _trl),
     Dump("nemo_rl", r"(?P<split>train|val)_data_step(?P<step>\d+)\.jsonl", _nemo_rl, "train", latest=True),
@@ -212,7 +205,7 @@ DUMPS = (
     Dump("roll", r"rollout_dump_data\.step_(?P<step>\d+)\.jsonl", budget=1 << 27),
     Dump("tinker", r"iteration_(?P<step>\d+)/(?P<split>train|)[^/]*_rollout_summaries\.jsonl", _tinker, "train"),
     # With `save_traces`: shards of all steps.
-    Dump("open_instruct", r"[^/]+_rollouts_\d{6}\.jsonl", _tokens, note="the samples hold token ids, not text"),
+    Dump("open_instruct", r"[^/]+_rollouts_\d{6}\.jsonl", note="the samples hold token ids, not text"),
     Dump("areal", r"(?P<split>rollout|eval-rollout)/(?P<step>\d+)/[^/]+\.jsonl", None, "rollout"),
     # verl, rLLM and slime: one object a sample, such as `input`, `output`, `score`, `step`.
     Dump("verl", r"(?P<step>[0-9]{1,11})\.jsonl"),
@@ -271,7 +264,8 @@ def _may_hold_samples(file: Path) -> bool:
     """Return whether a file may be opened to see. A JSON document that calls itself neither samples nor a log may be
     somebody's notes on the run, such as its outcome, which a reading must not know."""
     if file.suffix == ".json":
-        return keeps_samples(file) or of_the_last(file) or LOGGED.search(file.stem) is not None
+        logged = LOGGED.search(file.stem) is not None and file.name != "trainer_state.json"
+        return logged or keeps_samples(file) or of_the_last(file)
     return file.suffix in (".jsonl", ".csv") or bool(file.suffix == ".parquet" and readable_parquet([file], []))
 
 
