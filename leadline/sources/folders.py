@@ -27,7 +27,7 @@ from .events import with_events
 from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
 from .roles import Carrier, Role
 from .row import ABOUT_RUNS, RECORDS, runs_in
-from .same_run import Joining, Logs, attempts, group, on_one_clock
+from .same_run import Joining, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
 from .text import head_of
@@ -188,12 +188,8 @@ class Found:
             rest = [run for run in self.runs if run is not chosen[0]]
             elsewhere = [home for run in rest for home in run.homes]
             logs = {carrier.path for run in rest for carrier in run.carriers} - {one.path for one in chosen[0].carriers}
-            return replace(
-                self,
-                runs=tuple(chosen),
-                others=(*self.others, *elsewhere),
-                strangers=self.strangers | logs,
-            )
+            others = (*self.others, *elsewhere)
+            return replace(self, runs=tuple(chosen), others=others, strangers=self.strangers | logs)
         listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
         if not chosen:
             raise NothingReadable(
@@ -525,15 +521,11 @@ def _found(
         notes.append(f"Skipped (no reward): {_some(others)}")
         groups = telling
     names = _names(place.absolute(), [held.carriers for held in groups])
-    runs = tuple(
-        FoundRun(name, _outermost(held), held.carriers, held.why) for name, held in zip(names, groups, strict=True)
-    )
+    homes = [min((carrier.home for carrier in held.carriers), key=lambda home: len(home.parts)) for held in groups]
+    told = zip(names, homes, groups, strict=True)
+    runs = tuple(FoundRun(name, home, held.carriers, held.why) for name, home, held in told)
     elsewhere = tuple(dict.fromkeys(carrier.home for carrier in others))
     return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), grouped.apart(groups), elsewhere)
-
-
-def _outermost(held: Logs) -> Path:
-    return min((carrier.home for carrier in held.carriers), key=lambda home: len(home.parts))
 
 
 def _some(carriers: Sequence[Carrier]) -> str:

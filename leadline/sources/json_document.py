@@ -4,7 +4,6 @@ rows, a table of columns, rows by step, or any of these further in."""
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -261,20 +260,16 @@ def _tables_of_points(value: object) -> Iterator[Table]:
     for inner in _inside(value):
         if isinstance(inner, dict):
             series = {key: points for key, held in inner.items() if (points := _points(held)) is not None}
+            listed = {key: points for key, points in series.items() if isinstance(inner[key], list)}
             sure = any(
-                isinstance(held, list) and (isinstance(held[0], dict) or _goes_on(series[key]))
-                for key, held in inner.items()
-                if key in series
+                isinstance(inner[key][0], dict) or (len(points) >= FEWEST and points == sorted({*points}))
+                for key, points in listed.items()
             )
             if series and (sure or may_be_logged([{key: points[0][1] for key, points in series.items()}])):
                 table = Table()
                 for key, points in series.items():
                     table.add_column(key, *zip(*points, strict=True))
                 yield table
-
-
-def _goes_on(points: list[tuple[int, float]]) -> bool:
-    return len(points) >= FEWEST and all(after > before for (before, _), (after, _) in itertools.pairwise(points))
 
 
 def _points(held: object) -> list[tuple[int, float]] | None:

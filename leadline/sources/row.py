@@ -40,6 +40,7 @@ OF_ESTIMATES = {"ci", "stderr", "sem"}  # words of how sure a result is, which n
 RECORDS = "a table of single records without a step, such as those of one evaluation"
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
+DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
 MOSTLY = 0.9  # of the rows: a step may be written twice by a resume
 MOST_RUNS = 500  # in one table
 IN_PARTS = 1 / 3  # of the rows that follow a row of the same step with other values: then steps come in parts
@@ -334,6 +335,10 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
             f"Log restarts from its first step {again} ({sizes} rows): reading attempt {number}"
             f"{', the latest' * (number == len(attempts))}. Use --map attempt=N for another."
         )
+    copies = table.same_as_before() & kept
+    if 2 * int(copies.sum()) >= int(kept.sum()) and int((kept & ~copies).sum()) >= DISTINCT:
+        kept &= ~copies
+        notes.append(f"Skipped {int(copies.sum())} rows that repeat the row before in every digit.")
     repeats = "parts" if log.repeats != "parts" and _in_parts(table) else log.repeats
     log = replace(log, repeats=repeats, attempts=len(attempts))
     if kept.all():

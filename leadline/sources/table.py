@@ -64,8 +64,7 @@ class Table:
         self._words: dict[str, array[int]] = {}  # rows in which a key held something else than a number
         self._nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
         self._names: dict[str, dict[int, str]] = {}  # of runs, by key and row
-        self._ids: dict[str, set[str]] = {}  # different words of the first rows, by key
-        self._said: set[tuple[str, ...]] = set()  # all words of each of the first rows, and which run it is
+        self._said: list[dict[str, str]] = []  # the words of the first rows that hold any, and which run each is of
 
     def __len__(self) -> int:
         """Return how many rows were written."""
@@ -158,22 +157,20 @@ class Table:
     def _add_mixed(self, step: int, values: Mapping[str, object], wall: float | None) -> None:
         """Add a row that holds words beside its numbers."""
         numbers: dict[str, object] = {}
-        said: list[str] = []
+        said: dict[str, str] = {}
         for key, value in flat(values):
             number = as_number(value)
-            said += [str(value)] * (number is None or _tells_runs(key))
+            if len(self._row_steps) < OF_IDS and (number is None or _tells_runs(key)):
+                said[key] = str(value)[: LONGEST_ID + 1]
             if number is None:
                 number = mean_of(value) if REWARDS.search(key) else None
             if number is None:
                 self._words.setdefault(key, array("q")).append(len(self._row_steps))
                 if isinstance(value, str) and len(value) <= LONGEST_NAME and _tells_runs(key):
                     self._names.setdefault(key, {})[len(self._row_steps)] = value
-                if isinstance(value, str) and len(value) <= LONGEST_ID and len(self._row_steps) < OF_IDS:
-                    self._ids.setdefault(key, set()).add(value)
             else:
                 numbers[key] = None if value is None else number
-        if len(self._row_steps) < OF_IDS:
-            self._said.add(tuple(said))
+        self._said += [said] * bool(said)
         self.add(step, numbers, wall)
 
     def add_value(self, key: str, step: int, value: float, wall: float = math.nan) -> None:
@@ -289,6 +286,17 @@ class Table:
         """Whether some row says when it was written."""
         return any(wall == wall for block in self._blocks.values() for wall in block.walls)
 
+    def same_as_before(self) -> NDArray[np.bool_]:
+        """Return which rows hold exactly the numbers of the row of the same keys right before them, at least two of
+        them not whole: two measurements hardly ever agree in all digits."""
+        same = np.zeros(len(self), dtype=np.bool_)
+        for keys, block in self._blocks.items():
+            rows = np.array(block.rows, dtype=np.int64)
+            values = np.array(block.values, dtype=np.float64).reshape(len(rows), len(keys))
+            parts = np.sum((values != np.round(values)) & np.isfinite(values), axis=1)[1:]
+            same[rows[1:]] = np.all(values[1:] == values[:-1], axis=1) & (np.diff(rows) == 1) & (parts > 1)
+        return same
+
     def nulls(self) -> dict[str, Rows]:
         """Return the rows in which a key held null."""
         return {key: np.array(rows, dtype=np.int64) for key, rows in self._nulls.items()}
@@ -317,16 +325,17 @@ class Table:
     @property
     def has_ids(self) -> bool:
         """Whether some word tells each row from all others, and is no time. Some ids look like a number."""
-        first = min(len(self), OF_IDS)
-        return any(
-            len(held) == bisect_left(self._words[key], first) > first / 2 and not any(map(STAMP.search, held))
-            for key, held in self._ids.items()
-        )
+        for key in self._words:
+            told = [said[key] for said in self._said if key in said]
+            apart = len({*told}) == len(told) > min(len(self), OF_IDS) / 2
+            if apart and not any(len(word) > LONGEST_ID or STAMP.search(word) for word in told):
+                return True
+        return False
 
     @property
     def is_told_apart(self) -> bool:
         """Whether all words of a row together tell it from nearly all others."""
-        return len(self._said) >= MOST_APART * min(len(self), OF_IDS)
+        return len({tuple(said.values()) for said in self._said}) >= MOST_APART * min(len(self), OF_IDS)
 
     def keys_at_start(self) -> frozenset[str]:
         """Return the keys of the earliest step: what a reader sees first, whatever is logged later."""

@@ -16,6 +16,7 @@ FEW_WORDS = 2  # a key of so few words and no separator may be anybody's
 MOSTLY = 0.45  # share of the keys that a framework must know; those that copied from it know less
 PARTLY = 0.2  # the same if many keys are telling: RLlib logs much of its own
 MANY = 10
+# What TRL has written since its first version of GRPO; nobody else writes all of it.
 TRAINER = {"loss", "learning_rate", "epoch", "grad_norm", "reward", "reward_std"}
 OF_COMPLETIONS = ("rewards/", "completion_length", "completions/")
 ASIDE = ("_", "system", "gpu", "source/")  # of trackers and machines
@@ -53,7 +54,9 @@ def knows_rl(keys: Iterable[str]) -> bool:
 def _detected(keys: frozenset[str], algorithm: str | None, family: str | None) -> str | None:
     forms = [_forms(key) for key in keys]
     if family is None:
-        best = _best(forms) or _of_a_trainer(keys)
+        bare = {key.removeprefix("train/") for key in keys}
+        trained = bare >= TRAINER and any(key.startswith(OF_COMPLETIONS) for key in bare) and "trl" in families()
+        best = _best(forms) or ("trl" if trained else None)
     else:
         best = family if family in families() and _scores(forms, [family])[family] >= 1 else None
     if best is None:
@@ -75,12 +78,6 @@ def _detected(keys: frozenset[str], algorithm: str | None, family: str | None) -
     alike = algorithm is None and best in told and seen[-1] != dialects(best)[0]
     own = (entry for entry in families()[best] if entry.dialect == seen[-1] and entry.key in written)
     return best if alike and not any(entry.signature.startswith("only") for entry in own) else seen[-1]
-
-
-def _of_a_trainer(keys: frozenset[str]) -> str | None:
-    """Return TRL if all that it has written since its first version of GRPO is there, and nothing of another."""
-    bare = {key.removeprefix("train/") for key in keys}
-    return "trl" if bare >= TRAINER and any(key.startswith(OF_COMPLETIONS) for key in bare) else None
 
 
 def _best(forms: list[tuple[str, ...]]) -> str | None:
