@@ -22,6 +22,7 @@ OPENS: dict[str, str] = {
     "report/files.py": "writes reports",
     "report/html/page.py": "its own static parts, from the package",
     "vocabulary/dialect.py": "its own tables, from the package",
+    "vocabulary/names.py": "its own words, from the package",
     "review/graders.py": "replies of a grader, an address",
     "review/store.py": "what readers said of a run",
     "serve/assets.py": "its own static parts, from the package",

@@ -36,69 +36,27 @@ __all__ = [
 BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark among it
 SQLITE = b"SQLite format 3\0"
 TEXT_SOURCES = (
-    TextSource(
-        "notebook",
-        "notebook",
-        "a .ipynb file with the output of a training cell in it",
-        lambda path, head: path.suffix == ".ipynb" or b'"cell_type"' in head,
-    ),
-    TextSource(
-        "json_lines",
-        "jsonl",
-        "a file of JSON objects, one a line, with numbers in them",
-        lambda path, head: head.lstrip(BLANK).startswith(b"{"),
-    ),
+    TextSource("notebook", "notebook", lambda path, head: path.suffix == ".ipynb" or b'"cell_type"' in head),
+    TextSource("json_lines", "jsonl", lambda path, head: head.lstrip(BLANK).startswith(b"{")),
     TextSource(
         "json_document",
         "json",
-        "a trainer_state.json, or a .json file with a list of rows, columns of numbers, or a log_history in it",
         lambda path, head: path.name == "trainer_state.json" or head.lstrip(BLANK).startswith((b"{", b"[")),
     ),
-    TextSource(
-        "delimited",
-        "csv",
-        "a .csv or .tsv file with a header and rows of numbers",
-        lambda path, head: True,
-    ),
-    TextSource(
-        "console",
-        "console",
-        "a console log: of TRL, verl, OpenRLHF, NeMo RL, SkyRL, ..., or with lines such as `step=3 reward=0.5`",
-        lambda path, head: True,
-    ),  # any text at all, so last
+    TextSource("delimited", "csv", lambda path, head: True),
+    TextSource("console", "console", lambda path, head: True),  # any text at all, so last
 )
 # Folders, databases and binary files of trackers.
 TRACKERS = (
-    Source(
-        "wandb_file",
-        "wandb",
-        "a run-<id>.wandb file, as in wandb/run-<date>-<id>/ or wandb/offline-run-<date>-<id>/",
-        lambda path, head: head.startswith(b":W&B") or path.suffix == ".wandb",
-    ),
-    Source(
-        "swanlab_file",
-        "swanlab",
-        "a run-<id>.swanlab file of SwanLab 0.10, as in swanlog/run-<date>-<id>/",
-        lambda path, head: head.startswith(b":SWL") or path.suffix == ".swanlab",
-    ),
+    Source("wandb_file", "wandb", lambda path, head: head.startswith(b":W&B") or path.suffix == ".wandb"),
+    Source("swanlab_file", "swanlab", lambda path, head: head.startswith(b":SWL") or path.suffix == ".swanlab"),
     Source(
         "tensorboard",
         "tensorboard",
-        "an events.out.tfevents file, or a folder that holds some",
         lambda path, head: not head or ".tfevents." in path.name or b"brain.Event:" in head[:80],
     ),
-    Source(
-        "mlflow_store",
-        "mlflow",
-        "an MLflow sqlite database, an mlruns folder, or one run's folder in it (meta.yaml and metrics/)",
-        lambda path, head: not head or head.startswith(SQLITE),
-    ),
-    Source(
-        "trackio_store",
-        "trackio",
-        "a Trackio <project>.db, or its export <project>.parquet",
-        lambda path, head: head.startswith((SQLITE, b"PAR1")),
-    ),
+    Source("mlflow_store", "mlflow", lambda path, head: not head or head.startswith(SQLITE)),
+    Source("trackio_store", "trackio", lambda path, head: head.startswith((SQLITE, b"PAR1"))),
 )
 SOURCES: tuple[Source, ...] = (*TRACKERS, *TEXT_SOURCES)  # asked in this order
 
@@ -151,17 +109,11 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
         place, chosen = _parted(place)
         if not place.exists():
             there = next((folder for folder in place.absolute().parents if folder.is_dir()), Path("/"))
-            raise NothingReadable(
-                f"{place} does not exist.",
-                tried="the path as it was given",
-                next_step=f"{there} exists; check the spelling.",
-            )
+            raise NothingReadable(f"{place} does not exist.", next_step=f"{there} exists; check the spelling.")
         state = place.stat()  # devices have no end, and what the system shows as files is no log
         if is_of_the_system(state) or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
             raise NothingReadable(
-                f"{place} is not a regular file.",
-                tried="what kind of file it is",
-                next_step="pass a log file or a folder, or - for standard input.",
+                f"{place} is not a regular file.", next_step="pass a log file or a folder, or - for standard input."
             )
         found = search(place, SOURCES, readers, joining=joining)
         if (not found.runs or found.runs[0].carriers[0].source != SAMPLES) and (kept := rollouts.kept_in(place)):
@@ -195,9 +147,7 @@ def _opening(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise NothingReadable(
-            f"can't open {place}: {error.strerror or error}.",
-            tried="opening it",
-            next_step="check its permissions.",
+            f"can't open {place}: {error.strerror or error}.", next_step="check its permissions."
         ) from error
 
 
@@ -213,14 +163,11 @@ def _open_address(place: Path | str, mapping: Mapping[str, str] | None, joining:
     if len(reached) > 1:
         raise NotOneRun(
             f"{address} contains {len(reached)} runs: {', '.join(str(one.log.label) for one in reached[:20])}.",
-            tried="all runs the server shows",
             next_step="add the id of one to the address.",
         )
     reached[0].update()
     if not reached[0].log.table:
-        raise NothingReadable(
-            f"no training steps at {address} yet.", tried="its history", next_step="wait for the first log row."
-        )
+        raise NothingReadable(f"no training steps at {address} yet.", next_step="wait for the first log row.")
     return with_events(assemble(address, reached[0].log, Surroundings(), mapping=mapping))
 
 
@@ -252,7 +199,6 @@ def read_stream(data: bytes | Iterable[bytes], *, name: str = "-", mapping: Mapp
         return with_events(assemble(name, log, Surroundings(), mapping=mapping))
     raise NothingReadable(
         f"{called} ({size} bytes) isn't in a known log format.",
-        tried=_expected(),
         next_step="pipe in the log file as the trainer wrote it.",
     )
 
@@ -260,9 +206,9 @@ def read_stream(data: bytes | Iterable[bytes], *, name: str = "-", mapping: Mapp
 def _samples(place: Path, kept: rollouts.KeptSamples) -> NothingReadable:
     steps = kept.rollouts.steps
     span = f"of step {steps[0]}" if len(steps) == 1 else f"of steps {steps[0]} to {steps[-1]}"
+    span = "without a step" if kept.in_order else span
     return NothingReadable(
         f"{place} contains sampled responses {span} ({kept.format}), but no training log.",
-        tried="the samples in it",
         next_step="pass the run's folder, which contains its log.",
     )
 
@@ -272,11 +218,8 @@ def _nothing_in(found: Found) -> NothingReadable:
     place = found.place
     if found.empty:
         first = found.empty[0]
-        named_so = names_of([one.path for one in found.empty])
-        rows = "rows whose numbers have names, as in `step=12 reward=0.41`, JSON or a header"
         return NothingReadable(
             f"no training steps in {first.path}{': it breaks off before one' if first.log.torn else ' yet'}.",
-            tried=f"{first.source}: {named_so}; {rows}",
             next_step="rows need named numbers, e.g. `step=12 reward=0.41`, JSON, or a CSV header.",
         )
     if place.is_dir() and (kept := rollouts.find(found.seen.files)).rollouts.steps:
@@ -288,10 +231,5 @@ def _nothing_in(found: Found) -> NothingReadable:
         there = f"{place} contains no known log, only {held}" if held else f"{place} is empty"
     return NothingReadable(
         f"{there}{missing}.",
-        tried=_expected(),
         next_step="pass a log file or a run's output folder; `leadline sources` shows what was detected.",
     )
-
-
-def _expected() -> str:
-    return "; ".join(f"{source.name} ({source.expects})" for source in SOURCES)

@@ -49,6 +49,7 @@ class Keyed:
         self.first = min((int(steps[0]) for steps in every), default=0)
         self.last = max((int(steps[-1]) for steps in every), default=0)
         self.gap = _gap(every)
+        self.rows = max(map(len, every), default=0)  # of the key that was written most
 
 
 def _plain(key: str) -> str:
@@ -95,6 +96,8 @@ class Agreement:
 def agreement(mine: Keyed, theirs: Keyed, *, near: bool) -> Agreement:
     """Return how far two logs agree at the steps that both hold. `near`: they lie in one folder, so that a series in
     percent, or under another name, is looked for as well."""
+    if min(mine.rows, theirs.rows) < FEW:
+        return Agreement()
     tolerance = max(mine.tolerance, theirs.tolerance)
     found = _counted(_by_key(mine, theirs, tolerance, near=near), *((MOSTLY, HARDLY) if near else (WHOLLY, WHOLLY)))
     if near and not found.compared:

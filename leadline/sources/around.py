@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..records import dataclass, field, replace
 from ..run import Checkpoint, Config, Rollouts, Samples, Telemetry
@@ -17,9 +16,6 @@ from .paths import STEP, is_evaluation, step_in
 from .roles import machine_files, record_at
 from .table import Column, Table
 from .walk import Walk
-
-if TYPE_CHECKING:
-    from .telemetry import Record
 
 LARGEST = 1 << 20  # bytes: a file of scores is small
 MOST = 1000  # files of scores that are looked into
@@ -46,35 +42,36 @@ class Surroundings:
 def look_around(
     seen: Walk,
     *,
+    others: Container[Path] = (),
     steps: Sequence[int] = (),
     last_step: int | None = None,
     span: tuple[float, float] | None = None,
     until: int | None = None,
 ) -> Surroundings:
-    """Return the surroundings in what a walk saw. `steps` are those of the run's log, `last_step` is where it ends and
-    `span` when it was written. `until`: a saved state itself was asked for, so later ones are left out."""
-    kept = rollouts.find(seen.files, steps)
+    """Return the surroundings in what a walk saw. `others` are files whose samples are of other runs, `steps` those of
+    the run's log, `last_step` is where it ends and `span` when it was written. `until`: a saved state itself was asked
+    for, so later ones are left out."""
+    kept = rollouts.find([file for file in seen.files if file not in others], steps)
     records = [(record, file) for file in machine_files(seen.files) if (record := record_at(file)) is not None]
     used = [(file, config) for file in settings.beside(seen.files, seen.root) if (config := _config(file))]
     states = _checkpoints(seen, last_step)
     scores, said = _evaluations(seen.files)
+    machine = Telemetry()
+    if records:
+        from .telemetry import read  # only if the machine was recorded
+
+        machine = read(records, span=span)
     return Surroundings(
         config=settings.merged(config for _, config in used),
         checkpoints=tuple(state for state in states if until is None or state.step <= until),
         rollouts=kept.rollouts,
-        telemetry=_telemetry(records, span) if records else Telemetry(),
+        telemetry=machine,
         evaluations=scores,
         rollout_format=kept.format,
         settings_files=tuple(file for file, _ in used),
         telemetry_files=tuple(file for _, file in records),
         notes=(*seen.notes, *kept.notes, *said),
     )
-
-
-def _telemetry(records: Sequence[tuple[Record, Path]], span: tuple[float, float] | None) -> Telemetry:
-    from .telemetry import read  # only if the machine was recorded
-
-    return read(records, span=span)
 
 
 def _config(file: Path) -> Config | None:

@@ -13,14 +13,14 @@ from ..records import dataclass, replace
 from ..run import HEADLINE, Question, Run, Series, Steps
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, may_be_reward, of_tools, other_training
-from ..vocabulary.names import common_prefix, tokens
+from ..vocabulary.names import prefixes, tokens
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings
 from .around import Surroundings
 from .events import damage, ends, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
-from .row import ABOUT_RUNS, computed, is_held_out, settled
+from .row import ABOUT_RUNS, RECORDS, computed, is_held_out, settled
 from .source import Log
 from .table import Column
 
@@ -136,11 +136,10 @@ def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
     kinds = {log.not_rl or other_training(keys) for log in logs if (keys := set(log.table.keys()))}
     if kinds and None not in kinds:
         kind = min(map(str, kinds))
-        about_runs = kind == ABOUT_RUNS
+        no_log = kind in (ABOUT_RUNS, RECORDS)
         raise NotAnRLRun(
-            f"{path} is {kind}{', not a log of one.' if about_runs else '; Leadline reads online RL only.'}",
-            tried="a reward, under any name a framework or a home-made loop gives it",
-            next_step="pass the log or folder of a run." if about_runs else "if it is RL, pass --map reward=KEY.",
+            f"{path} is {kind}{', not a training log.' if no_log else '; Leadline reads online RL only.'}",
+            next_step="pass the log or folder of a run." if no_log else "if it is RL, pass --map reward=KEY.",
         )
 
 
@@ -160,9 +159,15 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> LogView:
         dialect = dialects(family)[0]
     prefix = ""
     if dialect is None:
-        prefix = common_prefix(sorted(log.table.keys()))
-        prefix = "" if is_held_out(prefix) else prefix  # that one says what the numbers are of
-        dialect = _told(log, algorithm, family, prefix) if prefix else None
+        keys = sorted(log.table.keys())
+        for head in prefixes(keys):
+            common = all(key.startswith(head) for key in keys)
+            if is_held_out(head) or len({key.removeprefix(head) for key in keys}) < len(keys):
+                continue  # that one says what the numbers are of
+            dialect = _told(log, algorithm, family, head)
+            if dialect is not None or common:
+                prefix = head
+                break
     log, table = settled(log, attempt_in(told))
     columns = {key.removeprefix(prefix): column for key, column in computed(log.table).items()}
     if table is log.table:
@@ -343,10 +348,17 @@ def _candidates_for_reward(
     asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
     if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
         return asked
-    moving = [key for key, column in columns.items() if np.any(column.values != column.values[:1])]
-    open_ones = [key for key in moving if key not in meanings and not cannot_be_reward(key)]
+    open_ones = [key for key in columns if key not in meanings and not cannot_be_reward(key)]
+    open_ones = [key for key in open_ones if not _counts(columns[key].values)]
     unknown = sorted(open_ones, key=lambda key: (-len(columns[key].steps), key))
     return tuple(unknown[:MOST_ASKED])
+
+
+def _counts(values: Floats) -> bool:
+    """Return whether values stand still, or only go up by whole numbers: a setting, a clock, a count."""
+    known = values[np.isfinite(values)]
+    whole = np.all(known[1:] >= known[:-1]) and np.all(known == np.round(known))
+    return bool(whole or np.all(known == known[:1]))
 
 
 def _whole_steps(log: Log, column: Column) -> Column:

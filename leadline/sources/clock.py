@@ -11,42 +11,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from ..vocabulary.names import tokens, words
+from ..vocabulary.names import listed, tokens, words
 from .number import as_number, as_step
 
 # What a loop may call the step it counts its rows by, the surest first. open-instruct's `global_step` counts samples,
 # so its `training_step` comes before (atlas trap 8); W&B's own `_step` counts calls of log, so it comes late.
-STEPS = (
-    "training_step", "step", "train_global_step", "training_global_step", "trainer_global_step", "global_step",
-    "global_steps", "train_step", "rollout_step", "progress_batch", "progress_step", "training_iteration", "iteration",
-    "iter", "it", "update", "num_updates", "n_updates", "update_step", "current_step", "current_steps", "steps",
-    "time_total_timesteps", "total_timesteps", "timesteps", "num_timesteps", "timestep",
-    "num_env_steps_sampled_lifetime", "_step", "batch", "batch_idx", "batch_id", "rollout_id", "rollout", "round",
-    "episode", "episodes", "epoch",
-)  # fmt: skip
+STEPS = (*listed("step"),)
 RANKS = {name: rank for rank, name in enumerate(STEPS)}
 # Words by which any other key says that it counts steps, words that may stand beside them, and words that make of it
 # something else: how long a step took, how many there are to be, how many samples it saw.
 HEADS = {"step", "iteration", "update", "epoch"}
-ASIDE = {
-    "grpo", "ppo", "rl", "rloo", "dapo", "gspo", "policy", "optimizer", "optim", "opt", "learner", "index", "idx", "id",
-    "number", "num", "no", "outer", "current", "cur", "train", "global", "count", "n",
-}  # fmt: skip
-OTHER_STEPS = {
-    "time", "seconds", "ms", "total", "max", "per", "loss", "reward", "lr", "rate", "token", "norm", "duration", "mean",
-    "off", "policy_off", "stale", "staleness", "samples", "eval", "size", "frac", "last", "best", "fps", "s", "min",
-    "warmup", "save", "log", "logging", "every", "interval", "since", "remaining", "left", "mem", "memory", "this",
-}  # fmt: skip
+ASIDE = {*listed("beside step")}
+OTHER_STEPS = {*listed("no step")}
 SECTIONS = {"total", "counter", "counters", "progress", "time", "state"}  # under which running totals stand
 WHICH = {"num", "number", "no", "id", "idx", "index"}  # after a word for what counts: which one it is
 TRACKERS = {"wandb", "mlflow", "tensorboard", "tb", "trackio", "swanlab"}  # they count calls of their own
 LONGEST_NAME = 4  # words
 MOSTLY = 2 / 3  # of the rows
 STILL = 2  # rows in which a step may stand still
-OF_SAMPLES = (  # what a sample may call the step of its policy
-    "step", "global_step", "training_step", "train_step", "iteration", "iter", "update", "rollout_id", "policy_version",
-    "epoch",
-)  # fmt: skip
+OF_SAMPLES = (*listed("step of a sample"),)  # what a sample may call the step of its policy
+# What numbers the prompts that samples are of.
+OF_PROMPTS = re.compile(r"(?:prompt|question|problem|query|example|group)_?(?:id|idx|index|uid|number)", re.IGNORECASE)
+FEWEST_GROUPS, LARGEST_GROUP = 4, 256  # samples of a prompt that come one after the other
 TIMES = ("timestamp", "_timestamp", "time", "wall_time", "walltime", "unix_time", "ts", "created_at", "at")
 EARLIEST = 1e9  # seconds since 1970: a smaller number is a duration, not a date
 STAMP = re.compile(
@@ -115,6 +101,24 @@ def _rank(key: str) -> tuple[int, int] | None:
         return RANKS["step"], 1 + len(parts)
     tracker = any(part in TRACKERS for part in parts)
     return (RANKS["_step"], 1 + tracker + len(parts)) if len(others) <= 1 or tracker else None
+
+
+def of_groups(steps: Sequence[int], groups: Sequence[object]) -> list[int] | None:
+    """Return the step of the batch that each row belongs to, the last of its rows; None if rows are no samples. They
+    are if a count goes on with every row while several in a row, as many each time, are of one prompt.
+
+    >>> of_groups([1, 2, 3, 4, 5, 6, 7, 8], [9, 9, 4, 4, 4, 4, 7, 7])
+    [2, 2, 4, 4, 6, 6, 8, 8]
+    >>> of_groups([1, 1, 2, 2, 3, 3, 4, 4], [9, 9, 4, 4, 5, 5, 7, 7])  # their steps are told
+    """
+    if any(after <= before for before, after in itertools.pairwise(steps)):
+        return None
+    lengths = [len([*held]) for _, held in itertools.groupby(groups)]
+    usual = min(lengths, default=1) if len(lengths) < 2 else min(lengths[:-1])  # the last may still grow
+    whole = all(length % usual == 0 for length in lengths[:-1])
+    if not 1 < usual <= LARGEST_GROUP or not whole or len(steps) < FEWEST_GROUPS * usual:
+        return None
+    return [steps[min(place - place % usual + usual, len(steps)) - 1] for place in range(len(steps))]
 
 
 def step_of(record: Mapping[str, object]) -> int | None:

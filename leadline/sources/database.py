@@ -130,12 +130,8 @@ def _write_ahead(path: Path) -> bool:
 def _explained(path: Path, error: Exception) -> NothingReadable:
     if "locked" in str(error) or "busy" in str(error):
         return NothingReadable(
-            f"{path} {LOCKED}.",
-            tried=f"reading it for {PATIENCE:g} seconds",
-            next_step="try again in a moment, or copy the file and read the copy",
+            f"{path} {LOCKED}.", next_step="try again in a moment, or copy the file and read the copy"
         )
     return NothingReadable(
-        f"{path} could not be read as a database: {error}.",
-        tried="opening it read-only with sqlite",
-        next_step="check that the file is whole and may be read",
+        f"{path} could not be read as a database: {error}.", next_step="check that the file is whole and may be read"
     )

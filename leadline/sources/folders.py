@@ -19,26 +19,15 @@ from ..errors import LeadlineError, NothingReadable, NotOneRun
 from ..event import Damaged, Event
 from ..records import dataclass, field, replace
 from ..run import Run
-from . import rollouts
+from . import roles, rollouts
 from .around import Surroundings, look_around
 from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
-from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, step_in
-from .roles import (
-    Carrier,
-    Role,
-    is_coarse_print,
-    is_index,
-    is_only_evaluated,
-    is_rl,
-    is_sampled,
-    own_folders,
-    recognised,
-    sort_files,
-)
-from .row import runs_in
-from .same_run import Joining, Logs, attempts, group, on_one_clock
+from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
+from .roles import Carrier, Role
+from .row import ABOUT_RUNS, RECORDS, runs_in
+from .same_run import Joining, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
 from .text import head_of
@@ -172,6 +161,7 @@ class Found:
     notes: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()  # why logs were not taken for one run
     others: tuple[Path, ...] = ()  # where logs of no run, or of one that was not chosen, lie
+    strangers: frozenset[Path] = frozenset()  # logs of runs that were not chosen
     roles: Mapping[Path, tuple[Role, str]] = field(default_factory=dict)  # what the files are that are no logs, and why
 
     @property
@@ -199,8 +189,11 @@ class Found:
         named = [run for run in self.runs if name in (run.name, run.label)]
         chosen = named or [run for run in self.runs if name in run.called]
         if len(chosen) == 1:
-            elsewhere = [home for run in self.runs if run is not chosen[0] for home in run.homes]
-            return replace(self, runs=tuple(chosen), others=(*self.others, *elsewhere))
+            rest = [run for run in self.runs if run is not chosen[0]]
+            elsewhere = [home for run in rest for home in run.homes]
+            logs = {carrier.path for run in rest for carrier in run.carriers} - {one.path for one in chosen[0].carriers}
+            others = (*self.others, *elsewhere)
+            return replace(self, runs=tuple(chosen), others=others, strangers=self.strangers | logs)
         listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
         if not chosen:
             raise NothingReadable(
@@ -218,10 +211,36 @@ class Found:
         seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
         steps = run.steps
         until = _asked_state(self.place)
+        foreign, unsure = self._not_of(run, seen)
         around = look_around(
-            seen, steps=run.every_step, last_step=steps[1] if steps else None, span=run.written, until=until
+            seen,
+            others=foreign | unsure,
+            steps=run.every_step,
+            last_step=steps[1] if steps else None,
+            span=run.written,
+            until=until,
         )
-        return replace(around, notes=(*around.notes, *self.notes))
+        names = ", ".join(sorted(file.name for file in unsure)[:3])
+        said = [f"Skipped (samples of any of {len(self.runs)} runs): {names}"] if unsure else []
+        return replace(around, notes=(*around.notes, *said, *self.notes))
+
+    def _not_of(self, run: FoundRun, seen: Walk) -> tuple[set[Path], set[Path]]:
+        """Return the files whose samples are not the run's: logs of other runs, and what is called like the log that
+        was asked for; and the files of samples that may be of any of several runs, since these live in one folder and
+        the path names none of their logs."""
+        mine = {carrier.path for carrier in run.carriers}
+        logs = {carrier.path for other in self.runs for carrier in other.carriers} | self.strangers
+        asked = self.place.absolute() if self.place.is_file() else None
+        files = [file for file in seen.files if file.absolute() not in mine]
+        like = [
+            file for file in files if asked and (asked.parent, asked.suffix) == (file.absolute().parent, file.suffix)
+        ]
+        foreign = {file for file in like if not rollouts.is_samples(file)}
+        foreign |= {file for file in files if file.absolute() in logs}
+        shared = any(run.homes & other.homes for other in self.runs if other is not run)
+        kept = [file for file in files if shared and keeps_samples(file)]
+        named = tuple(path.stem for path in mine)
+        return foreign, {file for file in kept if not any(stem in str(file.relative_to(seen.root)) for stem in named)}
 
 
 def run_and_surroundings(
@@ -276,14 +295,14 @@ def search(
     seen = walk(home_of(place), deepest=NEAR) if saved else walk(place)
     carriers: list[Carrier] = []
     passed_over: list[str] = []
-    files = sort_files(_below(seen, place.absolute()) if saved else seen, sources)
+    files = roles.sort_files(_below(seen, place.absolute()) if saved else seen, sources)
     for alternatives in files.logs:
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
         carriers += _furthest(alternatives, sources, readers, notes, passed_over)
     carriers = _with_rows_of_files(carriers)
-    if not any(is_rl(carrier.log) for carrier in carriers if carrier.log.table):
+    if not any(roles.is_rl(carrier.log) for carrier in carriers if carrier.log.table):
         curve = _of_samples(seen.files)
         carriers += [curve] if curve is not None else []
     return replace(_found(place, carriers, seen, notes, passed_over, joining=joining), roles=files.others)
@@ -331,7 +350,8 @@ def _curve(kept: rollouts.KeptSamples) -> Log | None:
             spread = {f"{key}_std": statistics.pstdev(scores)} if len(scores) > 1 else {}
             table.add(step, {key: exact_sum(scores) / len(scores), **spread})
             counts.append(len(scores))
-    if len(counts) < FEWEST_STEPS:
+    alone = kept.in_order and kept.format == "generic" and max(counts, default=0) == 1
+    if len(counts) < FEWEST_STEPS or alone:  # one a prompt, in no order that they tell: samples of one model
         return None
     note = (
         f"no log of numbers was found: {kept.score} is the mean over the samples of each step, "
@@ -411,7 +431,7 @@ def _kept(seen: Walk, belongs: Callable[[Path], bool]) -> Walk:
 
 def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carrier]:
     """Return the logs in one file or tracker folder; none when no source recognises it."""
-    source = recognised(place, head_of(place), sources)
+    source = roles.recognised(place, head_of(place), sources)
     if source is None:
         return []
     carriers = []
@@ -472,43 +492,44 @@ def _found(
     *,
     joining: Joining,
 ) -> Found:
-    own = own_folders(seen)
+    own = roles.own_folders(seen)
     readable = [replace(carrier, own=own) for carrier in carriers if carrier.log.table]
     empty = tuple(carrier for carrier in carriers if not carrier.log.table)
+    aside = [carrier for carrier in readable if carrier.log.not_rl in (ABOUT_RUNS, RECORDS)]
+    if joining == "by evidence" and len(aside) < len(readable):
+        readable = [carrier for carrier in readable if carrier not in aside]
+        if aside:
+            notes.append(f"Skipped (an index of runs or single records, not a log): {_some(aside)}")
     grouped = group(readable, joining)
     groups = list(grouped.groups)
     if joining == "by evidence":
         firsts = [held.carriers[0] for held in groups]
-        index = [held for held in groups if all(is_index(one, firsts) for one in held.carriers)]
+        index = [held for held in groups if all(roles.is_index(one, firsts) for one in held.carriers)]
         groups = [held for held in groups if held not in index]
         if index:
             notes.append(f"Skipped (an index of runs, not a log): {_some([held.carriers[0] for held in index])}")
         firsts = [held.carriers[0] for held in groups]
-        prints = [held for held in groups if all(is_coarse_print(one, firsts) for one in held.carriers)]
+        prints = [held for held in groups if all(roles.is_coarse_print(one, firsts) for one in held.carriers)]
         if prints:
             groups = [held for held in groups if held not in prints]
             notes.append(f"Skipped (a coarser copy of the log beside it): {_some([one.carriers[0] for one in prints])}")
-        apart = [held for held in groups if all(map(is_only_evaluated, held.carriers))]
+        apart = [held for held in groups if all(map(roles.is_only_evaluated, held.carriers))]
         if 0 < len(apart) < len(groups):  # of which run is not known, but they are no training
             groups = [held for held in groups if held not in apart]
             notes.append(f"Skipped (only evals): {_some([held.carriers[0] for held in apart])}")
-    telling = [held for held in groups if any(is_rl(carrier.log) for carrier in held.carriers)]
-    telling = telling or [held for held in groups if any(is_sampled(carrier.log) for carrier in held.carriers)]
+    telling = [held for held in groups if any(roles.is_rl(carrier.log) for carrier in held.carriers)]
+    telling = telling or [held for held in groups if any(roles.is_sampled(carrier.log) for carrier in held.carriers)]
     others: list[Carrier] = []
     if telling and len(telling) < len(groups):
         others = [carrier for held in groups if held not in telling for carrier in held.carriers]
         notes.append(f"Skipped (no reward): {_some(others)}")
         groups = telling
     names = _names(place.absolute(), [held.carriers for held in groups])
-    runs = tuple(
-        FoundRun(name, _outermost(held), held.carriers, held.why) for name, held in zip(names, groups, strict=True)
-    )
+    homes = [min((carrier.home for carrier in held.carriers), key=lambda home: len(home.parts)) for held in groups]
+    told = zip(names, homes, groups, strict=True)
+    runs = tuple(FoundRun(name, home, held.carriers, held.why) for name, home, held in told)
     elsewhere = tuple(dict.fromkeys(carrier.home for carrier in others))
     return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), grouped.apart(groups), elsewhere)
-
-
-def _outermost(held: Logs) -> Path:
-    return min((carrier.home for carrier in held.carriers), key=lambda home: len(home.parts))
 
 
 def _some(carriers: Sequence[Carrier]) -> str:

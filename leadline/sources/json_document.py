@@ -15,6 +15,7 @@ from ..vocabulary.guess import may_be_reward, words
 from ..vocabulary.names import tokens
 from .clock import STEPS, step_key
 from .number import as_number, as_step, flat, loads
+from .paths import COUNT
 from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
 from .source import Log, Reader
 from .table import Table
@@ -23,6 +24,7 @@ from .text import TextReader
 LARGEST = 1 << 27  # bytes of a document; a larger one would not fit beside a training
 SEVERAL = 1 << 26  # bytes of one that is looked through for several runs
 MOST_RUNS = 200
+FEWEST = 5  # numbers of a list that is a run without a name for what they are
 SPLITS = {"train", "eval", "valid", "config", "args"}  # parts of one run
 DEEPEST = 4  # levels below which no log is looked for
 REPAIRS = 20  # how many damaged places are cut out before giving up
@@ -34,7 +36,6 @@ STATE_SIGNS = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
 KNOWN_FROM_THE_START = (
     "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
 )  # fmt: skip
-COUNT = re.compile(r"^(?:global_?)?(?:step|iter|iteration|update|epoch|batch)[ _-]?", re.IGNORECASE)  # before a number
 NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 
 
@@ -104,6 +105,10 @@ class DocumentRows:
         notes = self._document.notes
         if (state := _state_in(value)) is not None:
             return replace(_of_state(state), torn=torn, notes=notes)
+        arms = _arms(value)
+        if self._name in arms:
+            arm = _of_columns({"curve": arms[self._name]})
+            return replace(arm, label=self._name, run_id=self._name, torn=torn, notes=notes)
         if self._name is not None:
             value = value.get(self._name) if isinstance(value, dict) else None
         parts, trained = {}, value
@@ -153,7 +158,17 @@ def _runs_in(value: object) -> list[str]:
         if isinstance(part, (dict, list)) and not {*tokens(name)} & SPLITS and (log := _log_in(part)) is not None:
             held[name] = log.table.keys()
     shared = frozenset.intersection(*held.values()) if len(held) > 1 else frozenset()
-    return list(held) if any(may_be_reward(key) for key in shared) else []
+    return list(held) if any(may_be_reward(key) for key in shared) else list(_arms(value))
+
+
+def _arms(value: object) -> dict[str, list[float]]:
+    """Return lists of numbers, as many in each, whose names say nothing about what they are: one number of several
+    runs."""
+    named = value if isinstance(value, dict) else {}
+    arms = {str(name): numbers for name, part in named.items() if (numbers := _numbers(part)) is not None}
+    lengths = {*map(len, arms.values())}
+    alike = len(arms) > 1 and len(lengths) == 1 and min(lengths) >= FEWEST
+    return arms if alike and not may_be_logged([dict.fromkeys(arms, 0.5)]) else {}
 
 
 def _add_evaluations(table: Table, evaluated: Table) -> None:
@@ -177,7 +192,7 @@ def _log_in(value: object) -> Log | None:
     logs = [Log(table) for table in _tables_of_points(value)]
     logs += [_of_rows(rows) for rows in _lists_of_rows(value) if not logs or _points(rows) is None]
     logs += [_of_columns(table) for table in _tables_of_columns(value)]
-    return max(logs, key=lambda log: log.table.size, default=None)
+    return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[object]:
@@ -245,8 +260,10 @@ def _tables_of_points(value: object) -> Iterator[Table]:
     for inner in _inside(value):
         if isinstance(inner, dict):
             series = {key: points for key, held in inner.items() if (points := _points(held)) is not None}
+            listed = {key: points for key, points in series.items() if isinstance(inner[key], list)}
             sure = any(
-                isinstance(held, list) and isinstance(held[0], dict) for key, held in inner.items() if key in series
+                isinstance(inner[key][0], dict) or (len(points) >= FEWEST and points == sorted({*points}))
+                for key, points in listed.items()
             )
             if series and (sure or may_be_logged([{key: points[0][1] for key, points in series.items()}])):
                 table = Table()

@@ -10,15 +10,12 @@ from pathlib import Path
 from ..errors import BadMapping
 from ..run import Question
 from ..vocabulary import canonical_names
+from ..vocabulary.names import listed
 from .number import as_step
 from .settings import toml
 
 FILE = "leadline.toml"
-SHORT = {  # what people call the series they mean
-    "reward": "reward/mean", "eval": "eval/reward/mean", "kl": "kl/ref", "loss": "loss/total", "policy_loss":
-    "loss/policy", "length": "len/response_mean", "learning_rate": "lr", "time": "time/step", "clip_fraction":
-    "clip/frac",
-}  # fmt: skip
+SHORT = listed("short")  # what people call the series they mean
 FREE = ("eval/", "env/", "reward/component/")  # what stands behind these is the user's to name
 STEP = "step"  # not a series: the key to count steps by
 ATTEMPT = "attempt"  # nor this: which attempt of a log that was started over, counted from 1
@@ -34,11 +31,7 @@ def parse_mapping(options: Sequence[str]) -> dict[str, str]:
     for option in options:
         name, equals, key = option.partition("=")
         if not (name.strip() and equals and key.strip()):
-            raise BadMapping(
-                f"--map expects NAME=KEY, got {option!r}.",
-                tried="CANONICAL=KEY",
-                next_step="e.g. --map reward=my/score",
-            )
+            raise BadMapping(f"--map expects NAME=KEY, got {option!r}.", next_step="e.g. --map reward=my/score")
         mapping[name.strip()] = key.strip()
     return named(mapping)
 
@@ -59,9 +52,7 @@ def attempt_in(told: Mapping[str, str]) -> int | None:
     wanted = as_step(told[ATTEMPT])
     if wanted is None or wanted < 1:
         raise BadMapping(
-            f"--map attempt expects a number from 1, got {told[ATTEMPT]!r}.",
-            tried="a number from 1, the first attempt",
-            next_step="e.g. --map attempt=1",
+            f"--map attempt expects a number from 1, got {told[ATTEMPT]!r}.", next_step="e.g. --map attempt=1"
         )
     return wanted
 
@@ -71,9 +62,7 @@ def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> No
     wanted = attempt_in(told)
     if wanted is not None and wanted > attempts:
         raise BadMapping(
-            f"no attempt {wanted}: this log has {attempts}.",
-            tried="the places where the log begins anew at its first step",
-            next_step="omit --map attempt to read the latest.",
+            f"no attempt {wanted}: this log has {attempts}.", next_step="omit --map attempt to read the latest."
         )
     for name, key in told.items():
         if key not in logged and name not in (STEP, ATTEMPT):
@@ -83,7 +72,6 @@ def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> No
             meant = f"did you mean --map {name}={near[0]}? " if near else ""
             raise BadMapping(
                 f"key {key!r} (for {name}) has no numbers in the log.",
-                tried=f"the keys of the log: {shown or 'there are none'}",
                 next_step=f"{meant or '`leadline sources PATH` lists all keys. '}The log has: {shown or 'no keys'}.",
             )
 
@@ -129,12 +117,10 @@ def _from_toml(file: Path) -> dict[str, str]:
     try:
         table = toml(file.read_text(encoding="utf-8")).get("map", {})
     except (ValueError, OSError) as error:
-        raise BadMapping(f"{file} could not be read: {error}.", tried="TOML", next_step="fix or remove it.") from error
+        raise BadMapping(f"{file} could not be read: {error}.", next_step="fix or remove it.") from error
     if not isinstance(table, Mapping) or not all(isinstance(key, str) for key in table.values()):
         raise BadMapping(
-            f"The [map] of {file} does not give one key for each name.",
-            tried='[map], then lines like: reward = "my/score"',
-            next_step="write each key in quotes",
+            f"The [map] of {file} does not give one key for each name.", next_step="write each key in quotes"
         )
     return named(table)
 
@@ -148,7 +134,5 @@ def _full(name: str) -> str:
     near = _close(name, list(words), 1, 0.5) or ["reward"]
     raise BadMapping(
         f"There is no series called {name!r}: nothing would be read from the key that is to be it.",
-        tried=f"{', '.join(sorted([*SHORT, STEP, ATTEMPT]))}; eval/..., reward/component/... and the names that "
-        "`leadline sources` lists",
         next_step=f"write --map {near[0]}=KEY",
     )

@@ -42,9 +42,7 @@ def open(path: Path) -> tuple[Reader, ...]:
         order = " ORDER BY start_time" if "start_time" in columns else ""
         rows = connection.execute(f"SELECT run_uuid FROM runs{kept}{order} LIMIT {MOST_RUNS}").fetchall()
     if not rows:
-        raise NothingReadable(
-            f"{path} is an MLflow database without any run.", tried="its table of runs", next_step="pass another path"
-        )
+        raise NothingReadable(f"{path} is an MLflow database without any run.", next_step="pass another path")
     return tuple(MlflowRun(path, str(row[0])) for row in rows)
 
 

@@ -16,6 +16,7 @@ from .table import Table
 ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL | re.IGNORECASE)
 CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL | re.IGNORECASE)
 TAG = re.compile(r"<[^>]+>")
+BAR = re.compile(r"<progress value='(\d{1,12})' max='(\d{1,12})'")  # above the table, as the Trainer draws it
 ENOUGH = 5  # rows of a table that may be a run of its own
 
 
@@ -40,10 +41,13 @@ class Notebook:
         printed = console.parser()
         for kind, text in _outputs(value):
             if kind == "text/html":
+                bar = BAR.search(text)
+                done = bar is not None and bar[1] == bar[2]
                 for table in _tables(text):
                     separated = delimited.parser()
                     separated.feed(table.encode())
-                    found.append(separated.log())
+                    planned = {"max_steps": int(bar[2])} if bar else {}
+                    found.append(replace(separated.log(), settings=planned, ended="completed" if done else None))
             else:
                 printed.feed(text.encode("utf-8", errors="replace") + b"\n")
         found.append(printed.log())
@@ -51,6 +55,13 @@ class Notebook:
         others = sum(len(log.table) >= ENOUGH for log in found if log is not best)
         said = (f"{others} other table{'s' * (others > 1)} of numbers in the notebook not read",)
         return replace(best, notes=(*best.notes, *said * bool(others)))
+
+
+def printed_in(data: bytes) -> str:
+    """Return what the cells of a notebook printed."""
+    document = Document()
+    document.feed(data)
+    return "\n".join(text for kind, text in _outputs(document.value()[0]) if kind != "text/html")
 
 
 def _outputs(value: object) -> Iterator[tuple[str, str]]:

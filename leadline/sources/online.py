@@ -173,12 +173,10 @@ def runs_of(client: Any, address: str, run: str = "") -> tuple[Reader, ...]:
         return (MlflowOnlineRun(client, address, _asked(address, "MLflow", lambda: client.get_run(run))),)
     order = ["attributes.start_time ASC"]
     found = _asked(
-        address,
-        "MLflow",
-        lambda: client.search_runs(_experiments(client), max_results=MOST_RUNS, order_by=order),
+        address, "MLflow", lambda: client.search_runs(_experiments(client), max_results=MOST_RUNS, order_by=order)
     )
     if not found:
-        raise NothingReadable(f"{address} holds no run.", tried="all its experiments", next_step="check the address")
+        raise NothingReadable(f"{address} holds no run.", next_step="check the address")
     return tuple(MlflowOnlineRun(client, address, one) for one in found)
 
 
@@ -237,14 +235,10 @@ def _asked(address: str, tracker: str, question: Callable[[], Any]) -> Any:
 
 
 def _misspelled(address: str, what: str, expected: str) -> NothingReadable:
-    return NothingReadable(f"{address} does not name {what}.", tried=expected, next_step=f"write it as {expected}")
+    return NothingReadable(f"{address} does not name {what}.", next_step=f"write it as {expected}")
 
 
 def _refused(address: str, tracker: str, error: Exception) -> NothingReadable:
     reason = next(iter(str(error).splitlines()), "") or type(error).__name__
     check = "the address and `wandb login`" if tracker == "W&B" else "that the server runs and the run exists"
-    return NothingReadable(
-        f"{address} could not be read: {reason}",
-        tried=f"asking the {tracker} server through its own client",
-        next_step=f"check {check}",
-    )
+    return NothingReadable(f"{address} could not be read: {reason}", next_step=f"check {check}")

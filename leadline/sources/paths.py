@@ -5,22 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..vocabulary.names import tokens
+from ..vocabulary.names import listed, tokens
 from .checkpoints import looks_saved
 
 # Kinds of files.
 WEIGHTS = {".safetensors", ".bin", ".pt", ".pth", ".distcp", ".gguf", ".onnx", ".pkl", ".npy", ".npz"}
 STATES = {".zip", ".cleanrl_model", ".ckpt", ".nemo"}  # states that are single files
-NO_LOGS = {  # of our own sidecar, of trackers, of tokenizers
-    "answer.json", "sidecar.log", "LEADLINE.md", "checkpoints.jsonl", "timing_spans.jsonl", "debug.log",
-    "debug-core.log", "debug-internal.log", "requirements.txt", "wandb-metadata.json", "wandb-summary.json",
-    "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json",
-    "added_tokens.json", "generation_config.json", "adapter_config.json", "preprocessor_config.json",
-    "chat_template.json", "all_results.json", "dataset_infos.json", "latest_checkpointed_iteration.txt",
-    "latest_ckpt_global_step.txt", "params.json",
-}  # fmt: skip
-NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
+NO_LOGS = {*listed("no log")}  # of our own sidecar, of trackers, of tokenizers
+NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini", ".yaml", ".yml"}  # people's own files
 NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
+NO_SUFFIX |= {".js", ".jsx", ".ts", ".tsx", ".css", ".c", ".cc", ".cpp", ".cu", ".h", ".rs", ".go", ".java"}
 DIGITS = re.compile(r"\d+")
 LOGGED = re.compile(
     r"log|metric|histor|train|progress|result|reward|scalar|state|stat|eval|curve|monitor", re.IGNORECASE
@@ -33,24 +27,28 @@ MACHINE = re.compile(
     r"(?:nvidia|gpu|smi|dmon|phases|processes|metrics).*\.(?:csv|txt|log|jsonl|gz)$",
     re.IGNORECASE,
 )
-KEPT = re.compile(r"rollout|sample|completion|generation|trajector|transcript|trace|dump|episode", re.IGNORECASE)
+KEPT = re.compile(
+    r"rollout|sample|completion|generat(?:ion|ed)|trajector|transcript|trace|dump|episode|respons|conversation",
+    re.IGNORECASE,
+)
 NUMBERS = re.compile(r"metric|log|stat|summar|config|result", re.IGNORECASE)  # files of numbers in such a folder
-OF_FOLDERS = {  # words in the names of folders that evaluations are kept in
-    "eval", "results", "metrics", "output", "score", "logs", "dump", "dumped", "samples", "generation", "rollout",
-    "completion", "traces", "set", "data", "step", "global", "iteration",
-}  # fmt: skip
+OF_FOLDERS = {*listed("of folders")}  # words in the names of folders that evaluations are kept in
 OF_THE_LAST = {"final", "prediction", "predictions", "preds", "trained", "inference", "best"}
 STEP = re.compile(r"(?:step|it|iter|iteration|update|rollout|checkpoint)s?[_\-=]?(\d{1,9})(?!\d)", re.IGNORECASE)
+COUNT = re.compile(  # before a number that is all of a name
+    r"^(?:global_?)?(?:step|iter|iteration|update|epoch|batch|checkpoint|ckpt)[ _-]?", re.IGNORECASE
+)
 # Numbers in names that count something else: `sampler_s47`, `seed_3`, `rank0`.
 NO_STEP = re.compile(r"(?<![a-z])(?:seed|s|rank|worker|gpu|run|part|shard|split|fold|v)[_-]?\d+", re.IGNORECASE)
 LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,9})$")
-DATE = re.compile(r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[T_ -]?\d\d[-_:.]?\d\d[-_:.]?\d\d(?:[-.,]\d+)?)?(?!\d)")
+DATE = re.compile(
+    r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[T_ -]?\d\d[-_:.]?\d\d[-_:.]?\d\d(?:[-.,]\d+)?)?(?!\d)"
+    r"|(?<!\d)[01]\d-?[0-3]\dT\d\d[-_:.]?\d\d(?:[-_:.]?\d+)?(?!\d)"  # without a year
+)
 # Folders, and words in names.
 TRACKERS = {"wandb", "swanlog", "files", "logs", "tensorboard", "tb", "tensorboard_log", "mlruns"}
 PARTS = {"eval", "evals", "evaluation", "val", "validation", "train", "training", "metrics"}
-OF_THE_RUN = (
-    "rollout", "completion", "sample", "eval", "val", "checkpoint", "ckpt", "weights", "actor", "pipeline", ".hydra",
-)  # fmt: skip
+OF_THE_RUN = (*listed("of a run"),)
 ROTATED = re.compile(r"[.-][\d_-]{1,24}(?:\.gz)?")  # how a log that was moved out of the way ends: `.1`, `-20261115.gz`
 EVALUATIONS = {"eval", "probe", "probes", "benchmark", "benchmarks", "bench"}
 # Words of no file in particular, by which two names do not differ.

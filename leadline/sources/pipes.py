@@ -36,7 +36,6 @@ def _first(descriptor: int, place: Path) -> bytes:
             if time.monotonic() > until:  # no byte and no writer
                 raise NothingReadable(
                     f"{place} is a named pipe, and nobody writes to it.",
-                    tried=f"waiting for {PATIENCE:g} seconds",
                     next_step="start the program that writes to it, or pass the log file itself",
                 )
         except BlockingIOError:  # somebody holds the other end and has written nothing yet

@@ -83,7 +83,6 @@ def fetch(place: Path | str, cache: Path) -> Copy:
     except (ImportError, ValueError) as error:  # no such protocol, or its package is missing
         raise NothingReadable(
             f"{address} cannot be reached: {error}",
-            tried="fsspec",
             next_step="install the package it names, such as s3fs, gcsfs or huggingface_hub",
         ) from error
     folder = cache / hashlib.sha256(address.encode()).hexdigest()[:16]
@@ -92,7 +91,7 @@ def fetch(place: Path | str, cache: Path) -> Copy:
     except Exception as error:  # storages raise what their transports raise
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise NothingReadable(
-            f"{address} could not be read: {reason}", tried="fsspec", next_step="check the address and your credentials"
+            f"{address} could not be read: {reason}", next_step="check the address and your credentials"
         ) from error
 
 

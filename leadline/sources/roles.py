@@ -13,26 +13,10 @@ from ..records import dataclass, field, replace
 from ..vocabulary import knows_rl
 from ..vocabulary.guess import SAMPLED, guess
 from ..vocabulary.names import tokens, words
-from . import rollouts
+from . import paths, rollouts
 from .agreement import Keyed
 from .checkpoints import looks_saved
-from .paths import (
-    DIGITS,
-    EVALUATIONS,
-    LOGGED,
-    MACHINE,
-    NO_LOGS,
-    NO_SUFFIX,
-    OF_FILES,
-    family_of,
-    is_evaluation,
-    is_held_out,
-    is_inside_a_run,
-    may_be_a_log,
-    may_hold_settings,
-    step_in,
-)  # fmt: skip
-from .row import ABOUT_RUNS, held_out
+from .row import held_out
 from .source import Log, Source
 from .table import Table
 from .text import head_of
@@ -73,7 +57,7 @@ class Carrier:
         """The folder that is the run's own: above saved states, a tracker's folders and parts of a run, and not above
         one that has its own settings or states."""
         folder = self.path if self.path.is_dir() else self.path.parent
-        while is_inside_a_run(folder) and not (folder in self.own and folder.name != "files"):
+        while paths.is_inside_a_run(folder) and not (folder in self.own and folder.name != "files"):
             folder = folder.parent
         return folder
 
@@ -108,8 +92,8 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     """Return the role of every file that a walk saw. A log that is kept in every saved state is one, with
     alternatives."""
     others = _named(seen.files)
-    crowds = {family for family, count in Counter(map(family_of, seen.files)).items() if count > FAMILY}
-    first_of = {family: file for file in reversed(seen.files) if (family := family_of(file)) in crowds}
+    crowds = {family for family, count in Counter(map(paths.family_of, seen.files)).items() if count > FAMILY}
+    first_of = {family: file for file in reversed(seen.files) if (family := paths.family_of(file)) in crowds}
     no_logs = {family for family, first in first_of.items() if not _begins_as_log(first, sources)}
     claimed = _tracker_folders(seen, sources)
     states: dict[tuple[Path, str], list[Path]] = {}
@@ -117,8 +101,8 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     for file in seen.files:
         if file in others:
             continue
-        if family_of(file) in no_logs:
-            others[file] = "other", f"one of many like {first_of[family_of(file)].name}, which begins like no log"
+        if paths.family_of(file) in no_logs:
+            others[file] = "other", f"one of many like {first_of[paths.family_of(file)].name}, which begins like no log"
         elif _is_part(file, claimed):
             others[file] = "other", f"part of {file.parent.name}, which is read as a whole"
         elif looks_saved(file.parent.name):
@@ -128,8 +112,8 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
         else:
             single.append(file)
     # Scores of single steps stand beside a log; alone, they are the log.
-    if not all(is_evaluation(file) for file in (*single, *(file for files in states.values() for file in files))):
-        evaluated = {file for file in (*single, *(files[0] for files in states.values())) if is_evaluation(file)}
+    if not all(paths.is_evaluation(file) for file in (*single, *(file for files in states.values() for file in files))):
+        evaluated = {file for file in (*single, *(files[0] for files in states.values())) if paths.is_evaluation(file)}
         others |= dict.fromkeys(evaluated, ("evaluation", "its path names a step and says held out"))
         states = {place: files for place, files in states.items() if files[0] not in evaluated}
     others |= {
@@ -139,7 +123,7 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     }
     single = [file for file in single if file not in others]
     if not single and not states and not claimed:  # a console that somebody kept as notes
-        single = [file for file in seen.files if file.suffix == ".md" and not may_hold_settings(file)]
+        single = [file for file in seen.files if file.suffix == ".md" and not paths.may_hold_settings(file)]
     newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
     return Sorted([*([folder] for folder in claimed), *([file] for file in single), *newest], others)
 
@@ -154,18 +138,18 @@ def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
             others[file] = "samples", "a framework keeps its samples so"
         elif file in machine:
             others[file] = "system", "a record of the machine"
-        elif may_hold_settings(file):
+        elif paths.may_hold_settings(file):
             others[file] = "settings", "its name says so"
-        elif file.name in NO_LOGS or file.suffix in NO_SUFFIX or file.name.endswith(".table.json"):
+        elif file.name in paths.NO_LOGS or file.suffix in paths.NO_SUFFIX or file.name.endswith(".table.json"):
             others[file] = "other", "no log is called so"
-        elif file.suffix == ".md" and not may_be_a_log(file):
+        elif file.suffix == ".md" and not paths.may_be_a_log(file):
             others[file] = "other", "a page that does not call itself a log"
     return others
 
 
 def machine_files(files: Sequence[Path]) -> list[Path]:
     """Return the files that may be a record of the machine, by name."""
-    return [file for file in files if MACHINE.search(file.name)][:LOOKED_INTO]
+    return [file for file in files if paths.MACHINE.search(file.name)][:LOOKED_INTO]
 
 
 def record_at(file: Path) -> Record | None:
@@ -191,7 +175,7 @@ def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
         begun.feed(head)
     except OSError:
         return False
-    return len(begun.log().table) > (step_in(file) is None)
+    return len(begun.log().table) > (paths.step_in(file) is None)
 
 
 def _samples(files: Sequence[Path]) -> set[Path]:
@@ -214,10 +198,10 @@ def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
     """Return whether a JSON document that does not call itself a log lies beside a file that may be one: it is then
     somebody's notes on the run, such as its outcome, which a reading must not know."""
-    if file.suffix != ".json" or LOGGED.search(file.stem):
+    if file.suffix != ".json" or paths.LOGGED.search(file.stem):
         return False
     return any(
-        other.parent == file.parent and (other.suffix != ".json" or LOGGED.search(other.stem)) for other in others
+        other.parent == file.parent and (other.suffix != ".json" or paths.LOGGED.search(other.stem)) for other in others
     )
 
 
@@ -229,7 +213,7 @@ def _is_part(file: Path, claimed: Container[Path]) -> bool:
 
 
 def _state_step(file: Path) -> int:
-    return int((DIGITS.findall(file.parent.name) or ["0"])[-1][:15])
+    return int((paths.DIGITS.findall(file.parent.name) or ["0"])[-1][:15])
 
 
 def recognised(place: Path, head: bytes, sources: Sequence[Source]) -> Source | None:
@@ -286,13 +270,15 @@ def of_evaluations(carrier: Carrier, mine: Keyed, lead: Carrier, theirs: Keyed) 
 
 def says_held_out(carrier: Carrier) -> bool:
     """Return whether the path of a log says that it is of evaluations."""
-    return bool(EVALUATIONS & {*tokens(carrier.path.stem)}) or is_held_out(carrier.path)
+    return bool(paths.EVALUATIONS & {*tokens(carrier.path.stem)}) or paths.is_held_out(carrier.path)
 
 
 def is_only_evaluated(carrier: Carrier) -> bool:
     """Return whether a log is of evaluations by its place alone: in a folder that is called so and nothing else, or in
     a file that is, without a step."""
-    return tokens(carrier.path.parent.name) == ("eval",) or (carrier.log.counts_rows and is_held_out(carrier.path))
+    return tokens(carrier.path.parent.name) == ("eval",) or (
+        carrier.log.counts_rows and paths.is_held_out(carrier.path)
+    )
 
 
 def is_coarse_print(carrier: Carrier, others: Sequence[Carrier]) -> bool:
@@ -312,7 +298,7 @@ def belongs(carrier: Carrier, leads: Sequence[Carrier]) -> Carrier | None:
 
 
 def _own_words(carrier: Carrier) -> frozenset[str]:
-    return frozenset(tokens(carrier.path.stem)) - EVALUATIONS - OF_FILES
+    return frozenset(tokens(carrier.path.stem)) - paths.EVALUATIONS - paths.OF_FILES
 
 
 def held_out_apart(carriers: Iterable[Carrier], last: float) -> list[Carrier]:
@@ -322,7 +308,7 @@ def held_out_apart(carriers: Iterable[Carrier], last: float) -> list[Carrier]:
     found = []
     for place, carrier in enumerate(every):
         others = frozenset[str]().union(*(other.log.table.keys() for other in every if other is not carrier))
-        own = "_".join(word for word in tokens(carrier.path.stem) if word not in EVALUATIONS | OF_FILES)
+        own = "_".join(word for word in tokens(carrier.path.stem) if word not in paths.EVALUATIONS | paths.OF_FILES)
         own = own or (words(carrier.path.stem) if place else "")
         table = Table()
         for key, column in carrier.log.table.columns().items():
@@ -343,8 +329,6 @@ def is_index(carrier: Carrier, others: Sequence[Carrier]) -> bool:
         return False
     folder = carrier.path.parent
     near = [other for other in others if folder in other.path.parents and other.path != carrier.path]
-    if near and carrier.log.not_rl == ABOUT_RUNS:
-        return True
     names = {name for other in near for name in _called(other, folder)}
     return lists_runs(carrier, names, near=len(near), below=any(other.path.parent != folder for other in near))
 

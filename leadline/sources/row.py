@@ -20,7 +20,7 @@ from ..run import Steps
 from ..vocabulary import detect
 from ..vocabulary.guess import guess
 from ..vocabulary.names import tokens
-from .clock import EARLIEST, begins_with, step_key, wall_in
+from .clock import EARLIEST, OF_PROMPTS, begins_with, of_groups, step_key, wall_in
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log, Repeats
 from .table import Column, Table
@@ -30,11 +30,14 @@ OF_SETTINGS = {"config", "hparams", "args", "settings", "hyperparameters", "meta
 WRAPPERS = ("metrics", "data", "logs", "values", "scalars", "metric")  # a row may keep its numbers one level down
 NAMES = ("metric", "name", "key", "tag", "variable", "metric_name", "series")  # of a number under one of VALUES
 VALUES = ("value", "val", "scalar", "metric_value")
+FLAGS = ("eval", "is_eval")  # true in a row of an evaluation
 SETTINGS = ("config", "args", "hparams", "hyperparameters")  # a row that repeats what held from the start
 ENOUGH = 16  # rows after which it is decided what they have in common
 TEXTS = ("prompt", "response", "completion", "output", "text", "messages", "content", "input", "question", "answer")
 Mask = NDArray[np.bool_]
 ABOUT_RUNS = "a table with one row per run"
+OF_ESTIMATES = {"ci", "stderr", "sem"}  # words of how sure a result is, which no row of a training tells
+RECORDS = "a table of single records without a step, such as those of one evaluation"
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
 DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
@@ -166,6 +169,8 @@ class FreeRows:
             return False
         if any(type(entry.get(name)) is dict for entry in (entries[0], entries[-1]) for name in SETTINGS):
             return False
+        if any(flag in entry for entry in entries for flag in FLAGS):
+            return False
         walls = None if wall_key is None else [entry.get(wall_key) for entry in entries]
         if walls is not None and not all(type(time) is float and EARLIEST < time < 1000 * EARLIEST for time in walls):
             return False
@@ -227,6 +232,10 @@ class FreeRows:
         if self._wrapper is not None:
             entry = unwrapped(entry)
         kind = entry.get(self._kind_key) if self._kind_key is not None else None
+        for flag in FLAGS:
+            if isinstance(told := entry.get(flag), bool):
+                kind = flag if told else kind
+                del entry[flag]
         if is_settings(kind):
             self.settings = self.settings or dict(flat(entry))
             return True
@@ -291,6 +300,18 @@ def over_passes(log: Log) -> Log:
     return log
 
 
+def over_groups(log: Log) -> Log:
+    """Return a log of one row per sample with a step for each group of samples: those of one prompt."""
+    table = log.table
+    for key in sorted(filter(OF_PROMPTS.fullmatch, table.keys())) if not table.has_columns else ():
+        column = table.columns()[key]
+        if len(column.values) == len(table) and (at := of_groups(column.steps.tolist(), column.values.tolist())):
+            note = f"each row is one sample: {key} tells which belong together, and their mean is read"
+            moved = table.at_steps(np.array(at, dtype=np.int64))
+            return replace(log, table=moved, repeats="parts", notes=(*log.notes, note))
+    return log
+
+
 def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
     """Return the log with one row or one group of parts a step, and its table as it was written. `wanted`: which
     attempt of a log that was started over; the newest, if nobody says."""
@@ -308,14 +329,14 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
         begin, end = attempts[number - 1]
         kept[:begin] = kept[end:] = False
         unreadable = tuple((line, rows) for line, rows in unreadable if begin < rows <= end or (rows == begin == 0))
+        again = "once" if len(attempts) == 2 else f"{len(attempts) - 1} times"
         sizes = listed([str(last - first) for first, last in attempts])
         notes.append(
-            f"Log restarts from its first step {_times(len(attempts) - 1)} ({sizes} rows): reading attempt {number}"
+            f"Log restarts from its first step {again} ({sizes} rows): reading attempt {number}"
             f"{', the latest' * (number == len(attempts))}. Use --map attempt=N for another."
         )
-    sure = table.same_as_before(broken=2) & kept
-    if 2 * int(sure.sum()) >= int(kept.sum()) and int((kept & ~sure).sum()) >= DISTINCT:
-        copies = table.same_as_before(broken=0) & kept
+    copies = table.same_as_before() & kept
+    if 2 * int(copies.sum()) >= int(kept.sum()) and int((kept & ~copies).sum()) >= DISTINCT:
         kept &= ~copies
         notes.append(f"Skipped {int(copies.sum())} rows that repeat the row before in every digit.")
     repeats = "parts" if log.repeats != "parts" and _in_parts(table) else log.repeats
@@ -334,9 +355,11 @@ def runs_in(log: Log) -> list[Log]:
         return [log]
     if _is_about_runs(log):
         return [replace(log, not_rl=ABOUT_RUNS)]
+    if log.counts_rows and len(log.table) >= LEAST and log.table.has_ids and not log.table.has_walls:
+        return [replace(log, not_rl=RECORDS)]
     if named := _named_runs(log.table):
         return [_one_run(log, kept, name) for name, kept in named.items()]
-    log = over_passes(log)
+    log = over_groups(over_passes(log))
     table = log.table
     if len(table) < MANY * WHOLE:
         return [log]
@@ -359,8 +382,17 @@ def _one_run(log: Log, kept: Mask, name: str) -> Log:
 
 
 def _is_about_runs(log: Log) -> bool:
-    """Return whether nearly every row is of a run of another name, and no step goes on from row to row."""
+    """Return whether nearly every row is of a run of another name, and no step goes on from row to row; or is a result
+    with its error."""
+    if (
+        log.counts_rows
+        and log.table.words()
+        and not OF_ESTIMATES.isdisjoint(word for key in sorted(log.table.keys()) for word in tokens(key))
+    ):
+        return True
     names = log.table.run_of_rows(words_only=True)
+    if names and log.counts_rows and log.table.is_told_apart and not log.table.has_walls:
+        return True
     if not names or len(names) >= 2 * len({*names}):
         return False
     return log.counts_rows or len(np.unique(log.table.row_steps)) <= len(names) / 2
@@ -376,10 +408,6 @@ def _named_runs(table: Table) -> dict[str, Mask]:
     if not 1 < len(which) <= MOST_RUNS or counts.min() < LEAST or pairs < MOSTLY * len(steps):
         return {}
     return {str(name): codes == place for place, name in enumerate(which)}
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
 
 
 def _attempts(table: Table) -> list[tuple[int, int]]:
@@ -416,13 +444,9 @@ def _in_parts(table: Table) -> bool:
     if len(again) < IN_PARTS * len(steps) or len(np.unique(steps)) < LEAST:
         return False
     looked_at = again[:: max(1, len(again) // 50)]
-    parts = [row for row in looked_at.tolist() if _same_keys(table, row)]
+    pairs = [(table.row(row - 1), table.row(row)) for row in looked_at.tolist()]
+    parts = [before for before, this in pairs if before.keys() == this.keys() and before != this]
     return len(parts) > len(looked_at) / 2
-
-
-def _same_keys(table: Table, row: int) -> bool:
-    before, this = table.row(row - 1), table.row(row)
-    return before.keys() == this.keys() and before != this
 
 
 def computed(table: Table) -> dict[str, Column]:

@@ -77,7 +77,6 @@ class Source:
 
     module: str
     name: str
-    expects: str  # what it looks for, for the message when nothing is found
     may_be: Callable[[Path, bytes], bool]  # cheap, and true of every file that the module recognises
 
     def recognises(self, path: Path, head: bytes) -> bool:

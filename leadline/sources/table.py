@@ -20,17 +20,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..records import dataclass, field
 from ..run import Steps, Values
-from ..vocabulary.names import words
+from ..vocabulary.names import listed, words
+from .clock import STAMP
 from .number import as_number, as_step, flat, mean_of
 
 Rows = NDArray[np.int64]
 LONGEST_NAME = 200  # characters of what a run is called
+MOST_APART = 0.9  # of the rows
+LONGEST_ID, OF_IDS = 64, 256  # characters of what tells one row from all others; rows in which it has to
 REWARDS = re.compile(r"reward|score|return", re.IGNORECASE)  # lists of these are logged one value a sample
 # What a column is called that says which of several runs a row is of.
-OF_RUNS = {
-    "run", "run_id", "run_name", "experiment", "experiment_name", "exp", "exp_name", "method", "algorithm", "algo",
-    "variant", "condition", "arm", "trial", "seed", "model", "model_name",
-}  # fmt: skip
+OF_RUNS = {*listed("of runs")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +64,7 @@ class Table:
         self._words: dict[str, array[int]] = {}  # rows in which a key held something else than a number
         self._nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
         self._names: dict[str, dict[int, str]] = {}  # of runs, by key and row
+        self._said: list[dict[str, str]] = []  # the words of the first rows that hold any, and which run each is of
 
     def __len__(self) -> int:
         """Return how many rows were written."""
@@ -156,8 +157,11 @@ class Table:
     def _add_mixed(self, step: int, values: Mapping[str, object], wall: float | None) -> None:
         """Add a row that holds words beside its numbers."""
         numbers: dict[str, object] = {}
+        said: dict[str, str] = {}
         for key, value in flat(values):
             number = as_number(value)
+            if len(self._row_steps) < OF_IDS and (number is None or _tells_runs(key)):
+                said[key] = str(value)[: LONGEST_ID + 1]
             if number is None:
                 number = mean_of(value) if REWARDS.search(key) else None
             if number is None:
@@ -166,6 +170,7 @@ class Table:
                     self._names.setdefault(key, {})[len(self._row_steps)] = value
             else:
                 numbers[key] = None if value is None else number
+        self._said += [said] * bool(said)
         self.add(step, numbers, wall)
 
     def add_value(self, key: str, step: int, value: float, wall: float = math.nan) -> None:
@@ -276,18 +281,20 @@ class Table:
         """Whether some column came by itself, without rows."""
         return bool(self._apart)
 
-    def same_as_before(self, *, broken: int) -> NDArray[np.bool_]:
-        """Return which rows hold exactly the numbers of the row of the same keys right before them, so many of them not
-        whole: two measurements hardly ever agree in all digits."""
+    @property
+    def has_walls(self) -> bool:
+        """Whether some row says when it was written."""
+        return any(wall == wall for block in self._blocks.values() for wall in block.walls)
+
+    def same_as_before(self) -> NDArray[np.bool_]:
+        """Return which rows hold exactly the numbers of the row of the same keys right before them, at least two of
+        them not whole: two measurements hardly ever agree in all digits."""
         same = np.zeros(len(self), dtype=np.bool_)
         for keys, block in self._blocks.items():
             rows = np.array(block.rows, dtype=np.int64)
-            if len(rows) < 2 or len(keys) < 2:
-                continue
             values = np.array(block.values, dtype=np.float64).reshape(len(rows), len(keys))
-            parts = np.sum((values[1:] != np.round(values[1:])) & np.isfinite(values[1:]), axis=1)
-            equal = np.all(values[1:] == values[:-1], axis=1) & (np.diff(rows) == 1)
-            same[rows[1:]] = equal & (parts >= broken)
+            parts = np.sum((values != np.round(values)) & np.isfinite(values), axis=1)[1:]
+            same[rows[1:]] = np.all(values[1:] == values[:-1], axis=1) & (np.diff(rows) == 1) & (parts > 1)
         return same
 
     def nulls(self) -> dict[str, Rows]:
@@ -314,6 +321,21 @@ class Table:
                 continue
             said += [each] * ("" not in each and len(set(each)) > 1)
         return [",".join(names) for names in zip(*said, strict=True)]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether some word tells each row from all others, and is no time. Some ids look like a number."""
+        for key in self._words:
+            told = [said[key] for said in self._said if key in said]
+            apart = len({*told}) == len(told) > min(len(self), OF_IDS) / 2
+            if apart and not any(len(word) > LONGEST_ID or STAMP.search(word) for word in told):
+                return True
+        return False
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether all words of a row together tell it from nearly all others."""
+        return len({tuple(said.values()) for said in self._said}) >= MOST_APART * min(len(self), OF_IDS)
 
     def keys_at_start(self) -> frozenset[str]:
         """Return the keys of the earliest step: what a reader sees first, whatever is logged later."""

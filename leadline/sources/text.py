@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import zlib
@@ -14,6 +15,7 @@ from .source import HEAD, Log, Parser, Reader, Source
 
 BLOCK = 1 << 22  # bytes read at a time
 GZIP = b"\x1f\x8b"
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # as PowerShell writes what is sent to a file: two bytes a letter
 IDENTITY, OF_TEXT = 64, 4096  # first bytes by which a replaced file is told from one that grew
 LONGEST = 1 << 24  # bytes of a line; a longer one is a dump of something, and is left out
 
@@ -76,14 +78,14 @@ class TextReader:
 
     def _start_over(self) -> None:
         self._parser = self._new_parser()
-        self._packed: Unpacking | None = None
+        self._packed: Unpacking | Narrowing | None = None
 
     def update(self) -> bool:
         return self._file.update(self._decode, self._start_over)
 
     def _decode(self, data: bytes, offset: int, size: int) -> int:
-        if offset == 0 and data.startswith(GZIP):
-            self._packed = Unpacking()
+        if offset == 0:
+            self._packed = Unpacking() if data.startswith(GZIP) else Narrowing() if data.startswith(WIDE) else None
         for piece in (data,) if self._packed is None else self._packed.feed(data):
             self._parser.feed(piece)
         return len(data)
@@ -126,6 +128,16 @@ class Unpacking:
                     chunk, self._machine = self._machine.unused_data, zlib.decompressobj(wbits=31)
 
 
+class Narrowing:
+    """Text of two bytes a letter as the text that everything else is."""
+
+    def __init__(self) -> None:
+        self._machine = codecs.getincrementaldecoder("utf-16")(errors="replace")
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        yield self._machine.decode(chunk).encode(errors="replace")
+
+
 def unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the text inside gzip that comes in chunks."""
     machine = Unpacking()
@@ -143,6 +155,8 @@ def head_of(path: Path) -> bytes:
 
 def unpacked_head(head: bytes) -> bytes:
     """Return first bytes as their writer wrote them, before they were packed."""
+    if head.startswith(WIDE):
+        return next(Narrowing().feed(head))
     if not head.startswith(GZIP):
         return head
     return next(Unpacking().feed(head), b"")[:HEAD]

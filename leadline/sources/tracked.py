@@ -14,33 +14,18 @@ from collections.abc import Mapping, Sequence
 
 from ..records import dataclass, field
 from ..run import GpuSamples, Telemetry
+from ..vocabulary.names import listed
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log
 from .table import Table
-from .telemetry.part import GB_PER_MIB, GpuColumns
+from .telemetry.part import GpuColumns
 
 OWN_STEP, OWN_TIME, OWN_RUNTIME = "_step", "_timestamp", "_runtime"
 # Hugging Face and OpenRLHF, open-instruct (whose global_step counts episodes), Lightning, CleanRL.
 STEP_KEYS = ("train/global_step", "training_step", "trainer/global_step", "global_step")
 BEYOND = sys.float_info.max  # MLflow's database keeps an infinity as the largest number there is
-GIB = 2**30 / 1e9
-# Tracker's word for a quantity, our column, and the factor to its unit. Words do not clash between trackers.
-QUANTITIES = {
-    "powerWatts": ("power_w", 1.0),  # W&B
-    "enforcedPowerLimitWatts": ("power_limit_w", 1.0),
-    "memoryAllocatedBytes": ("memory_gb", 1e-9),
-    "gpu": ("utilisation", 1.0),
-    "power": ("power_w", 1.0),  # Trackio and SwanLab
-    "power_limit": ("power_limit_w", 1.0),
-    "allocated_memory": ("memory_gb", GIB),
-    "total_memory": ("memory_total_gb", GIB),
-    "utilization": ("utilisation", 1.0),
-    "mem.value": ("memory_gb", GB_PER_MIB),
-    "pct": ("utilisation", 1.0),
-    "power_usage_watts": ("power_w", 1.0),  # MLflow
-    "memory_usage_megabytes": ("memory_gb", 1e-3),
-    "utilization_percentage": ("utilisation", 1.0),
-}
+# Trackers' words for a quantity, our column, and the factor to its unit. Words do not clash between trackers.
+QUANTITIES = {word: (told.split()[0], float(told.split()[1])) for word, told in listed("gpu of trackers").items()}
 # gpu.0.powerWatts (W&B), system.gpu.0.powerWatts (its exports), gpu/0/power (Trackio), __swanlab__.gpu.0.power
 # (SwanLab), system/gpu_0_power_usage_watts (MLflow)
 GPU = re.compile(r"(?:system[./]|__swanlab__\.)?gpu[./_](\d{1,4})[./_](.+)")

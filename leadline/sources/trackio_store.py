@@ -38,9 +38,7 @@ def open(path: Path) -> tuple[Reader, ...]:
             rows = connection.execute(f"SELECT {run} FROM metrics GROUP BY {run} ORDER BY min(id)").fetchall()
         readers = tuple(TrackioRun(path, run, row[0]) for row in rows)
     if not readers:
-        raise NothingReadable(
-            f"{path} is a Trackio project without any logged step.", tried="its metrics", next_step="pass another path"
-        )
+        raise NothingReadable(f"{path} is a Trackio project without any logged step.", next_step="pass another path")
     return readers
 
 
@@ -163,7 +161,6 @@ def _parquet_rows(path: Path, only: Iterable[str] | None = None) -> Iterator[dic
     except (arrow.lib.ArrowException, ValueError, OSError) as error:
         raise NothingReadable(
             f"{path} is no whole Parquet file: {str(error).splitlines()[0]}",
-            tried="reading it as a Trackio export",
             next_step="wait until it is written, or export it again",
         ) from error
 

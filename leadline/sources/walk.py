@@ -10,16 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..records import dataclass, field
+from ..vocabulary.names import listed
 from .checkpoints import looks_saved
 from .paths import DIGITS, STATES, WEIGHTS
 
 DEEPEST = 8  # folders below the one that was asked for
 MOST = 200_000  # names looked at in all
-NOT_ENTERED = {
-    # pictures, sounds and tables of trackers
-    ".git", ".hg", ".venv", "venv", "node_modules", "site-packages", "__pycache__", ".cache", ".mypy_cache",
-    ".ruff_cache", ".pytest_cache", "media",
-}  # fmt: skip
+NOT_ENTERED = {*listed("not entered")}
 MEDIA, TABLES = "media", "table"  # of which the tables are looked at: they may be what the policy wrote
 HEAP = 2000  # files of one folder whose names differ by a number alone
 SAMPLES = {"#.jsonl", "completions_#.parquet", "train_data_step#.jsonl", "val_data_step#.jsonl"} | {

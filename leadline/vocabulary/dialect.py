@@ -9,17 +9,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from ..records import dataclass
-from .names import words
+from .names import listed, words
 
 HERE = Path(__file__).parent
 STATISTICS = ("mean", "max", "min", "std")  # what <a> in a name stands for
-# Names that words alone may tell (`guess.py`).
-ALWAYS = frozenset({
-    "reward/mean", "reward/std", "reward/min", "reward/max", "reward/var", "reward/median", "reward/accuracy",
-    "loss/policy", "loss/value", "loss/total", "entropy", "grad_norm", "lr", "len/response_mean", "len/episode_mean",
-    "clip/frac", "time/step", "advantage/std", "advantage/mean", "kl/coef", "kl/ref", "kl/update", "kl/unidentified",
-    "tools/failure_frac", "tools/failures_per_sample", "tools/calls_per_sample",
-})  # fmt: skip
+ALWAYS = frozenset(listed("always"))  # names that words alone may tell (`guess.py`)
 
 
 DEEPEST = 4  # how often one key may stand for another: a hostile one could do so without end

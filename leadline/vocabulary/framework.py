@@ -16,6 +16,9 @@ FEW_WORDS = 2  # a key of so few words and no separator may be anybody's
 MOSTLY = 0.45  # share of the keys that a framework must know; those that copied from it know less
 PARTLY = 0.2  # the same if many keys are telling: RLlib logs much of its own
 MANY = 10
+# What TRL has written since its first version of GRPO; nobody else writes all of it.
+TRAINER = {"loss", "learning_rate", "epoch", "grad_norm", "reward", "reward_std"}
+OF_COMPLETIONS = ("rewards/", "completion_length", "completions/")
 ASIDE = ("_", "system", "gpu", "source/")  # of trackers and machines
 
 
@@ -51,7 +54,9 @@ def knows_rl(keys: Iterable[str]) -> bool:
 def _detected(keys: frozenset[str], algorithm: str | None, family: str | None) -> str | None:
     forms = [_forms(key) for key in keys]
     if family is None:
-        best = _best(forms)
+        bare = {key.removeprefix("train/") for key in keys}
+        trained = bare >= TRAINER and any(key.startswith(OF_COMPLETIONS) for key in bare) and "trl" in families()
+        best = _best(forms) or ("trl" if trained else None)
     else:
         best = family if family in families() and _scores(forms, [family])[family] >= 1 else None
     if best is None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ..records import dataclass, field, replace
 from .dialect import Meaning
-from .names import tokens, words
+from .names import listed, patterns, tokens, words
 
 __all__ = ["Guessed", "by_words", "cannot_be_reward", "guess", "may_be_reward", "of_tools", "other_training", "words"]
 
@@ -23,37 +23,16 @@ REWARDS = {"reward": 6.0, "return": 5.0, "score": 4.0, "proxy": 3.5}  # how plai
 OUTCOMES = {"accuracy", "success", "solve", "pass", "win", "correct"}  # shares of answers that were right
 # How near answers are to a reference.
 MATCHES = {"em": "em", "match": "em", "f1": "f1", "bleu": "bleu", "chrf": "chrf", "rouge": "rouge"}
+MATCHES |= {"ndcg": "ndcg", "recall": "recall", "mrr": "mrr"}  # how far up the right one is
 GOLD = {"gold", "golden", "oracle"}  # a better judge than the reward that is trained on
 BESIDE_A_PROXY = {"true", "real", "actual", "human", "target"}  # what is so called is one too, where a proxy is logged
 STATISTICS = {"mean", "std", "var", "min", "max", "median"}
 # Words that say where or when, and nothing about what.
-NEUTRAL = {
-    "train", "rollout", "episode", "batch", "task", "raw", "overall", "combined", "env", "all", "agg", "aggregate",
-    "step", "iteration", "epoch", "objective", "critic", "actor", "policy", "metrics", "metric", "stats", "info",
-    "charts", "log", "logs", "logged", "global", "agent", "rl", "grpo", "ppo", "rloo", "dapo", "gspo", "reinforce",
-    "verifiable", "verifier", "verified", "extrinsic", "undiscounted", "unfiltered", "main", "headline", "experiment",
-    "sampler", "performance", "rate", "group", "sample", "samples", "the", "of", "over", "in", "on", "for", "per",
-    "history", "summary", "scalars", "monitor", "values", "data", "worker", "rank", "learner", "runner", "runners",
-    "last", "recent", "this", "current", "true", "real", "full", "playing", "frac", "breakdown",
-    "collection", "collect", "collector", "percent", "generation", "is", "was", "after", "from", "so", "far",
-}  # fmt: skip
-DEARER = {  # words after which it may be another number
-    "smooth": 3.0, "selected": 1.0, "filtered": 1.0, "kept": 1.0, "effective": 1.0, "total": 0.5, "sum": 1.0,
-    "cumulative": 1.0, "cum": 1.0, "final": 2.0, "model": 1.0, "rm": 0.5, "last": 0.5, "group": 0.5, "per": 1.0,
-    "discounted": 1.0, "step": 0.5, "norm": 4.0, "normalized": 4.0, "normalised": 4.0, "rate": 1.0,
-}  # fmt: skip
+NEUTRAL = {*listed("neutral")}
+DEARER = {word: float(cost) for word, cost in listed("dearer").items()}  # words after which it may be another number
 CLEARER = {"raw", "task", "env", "verifiable", "extrinsic", "unfiltered", "true"}  # as it was given, before it was used
 # Words that make of a reward something else: its spread, what was done to it, what came of it.
-NO_REWARD = {
-    "std", "var", "min", "max", "median", "count", "n", "num", "number", "best", "baseline", "kl", "clip", "clipped",
-    "adv", "advantage", "advantages", "length", "penalty", "weight", "weights", "coef", "coeff", "scale", "target",
-    "threshold", "loss", "fn", "func", "function", "funcs", "positive", "negative", "pos", "neg", "wrong", "component",
-    "time", "zero", "q", "value", "shaped", "shaping", "bonus", "delta", "diff", "gap", "hist", "histogram", "old",
-    "prev", "previous", "failure", "failed", "failures", "error", "errors", "dropped", "rejected", "discarded",
-    "evicted", "seconds", "ms", "entropy", "grad", "index", "id", "size", "improvement", "change", "trend", "slope",
-    "margin", "margins", "chosen", "quantile", "percentile", "token", "calls", "requests", "latency", "cost", "gamma",
-    "lambda", "valid", "stopping", "patience", "p10", "p50", "p90", "p95", "p5", "q25", "q75", "ratio", "confidence",
-}  # fmt: skip
+NO_REWARD = {*listed("no reward")}
 LEAST = 3.0  # below it a key is not called a reward even where it is alone
 AS_PLAIN = 1.5  # keys that are this near to the plainest are named beside it
 SELDOM = 1 / 3  # of the points of another reward; a number printed now and then is a summary of it
@@ -61,29 +40,7 @@ BARE = 1.5  # what the plain word gains, and what it costs to say it twice
 SUMMARY = 3.0  # what that costs, and what it costs to be the running mean of another reward
 EPISODE = 0.75  # what it gains to be of an episode: a reward beside it may be that of one step in it
 MOST_ASKED = 6
-LIKELY: tuple[tuple[str, str, str], ...] = (  # on the usual spelling of the words, those of place left out
-    ("loss/policy", r"(pg|policy_gradient|surrogate|policy|actor)_loss|loss_(policy|pg|actor)", "policy loss"),
-    ("loss/value", r"(value|vf|critic|v|baseline)_(function_)?loss|loss_(value|vf|critic|v)", "value loss"),
-    ("loss/total", r"(total_)?loss(_mean|_total)?|mean_loss", "training loss"),
-    ("entropy", r"(token_|mean_|policy_|actor_)*entropy(_mean)?", "policy entropy, sign not checked"),
-    ("grad_norm", r"(total_)?grad_norm(_mean)?|gnorm", "gradient norm"),
-    ("lr", r"(current_|cur_)?(lr|learning_rate)", "learning rate"),
-    (
-        "len/response_mean",
-        r"(mean_)?(response|completion|output|generation)_(length|token)(_mean)?|mean_(length|token)"
-        r"|(response|completion|output|generation)_mean_length|length_mean",
-        "length of a response",
-    ),
-    ("len/episode_mean", r"(mean_)?episode_length(_mean)?", "length of an episode"),
-    ("clip/frac", r"(pg_|ratio_)?clip_?(frac|ratio)(_mean)?", "share of clipped ratios"),
-    (
-        "time/step",
-        r"(step|iteration|update|batch)_(time|seconds)(_s|_seconds)?|time_(per_|this_)?(step|iteration)(_s)?",
-        "step time",
-    ),
-    ("advantage/std", r"(adv|advantage|advantages)_std", "spread of the advantages"),
-    ("advantage/mean", r"(adv|advantage|advantages)_mean", "mean of the advantages"),
-)
+LIKELY = patterns("likely")  # on the usual spelling of the words, those of place left out
 PLACES = NEUTRAL - {"step", "iteration", "batch", "generation", "policy", "actor", "critic", "frac", "rate", "episode"}
 KL = re.compile(r"(.+_)?(kl|kl_divergence)(_(mean|loss|penalty|divergence|ref|reference|base|old|to_ref))*")
 KLS = (  # which KL it is, where its words say so
@@ -93,26 +50,18 @@ KLS = (  # which KL it is, where its words say so
 )
 TOOL = {"tool", "tools"}
 FAILED = {"error", "errors", "fail", "failed", "failure", "failures"}
-NOT_OF_TOOLS = {  # words that make of a number about tools another one
-    "time", "timing", "seconds", "s", "ms", "latency", "reward", "score", "max", "min", "std", "length", "token",
-    "total", "count",
-}  # fmt: skip
+NOT_OF_TOOLS = {*listed("not of tools")}  # words that make of a number about tools another one
 # Keys of other kinds of training: preference, reward-model, supervised.
-PREFERENCE = {
-    "rewards/chosen", "rewards/rejected", "rewards/margins", "rewards/accuracies", "logps/chosen", "logps/rejected",
-}  # fmt: skip
+PREFERENCE = {*listed("of preferences")}
 ONLINE = {"objective/scores", "objective/rlhf_reward", "objective/kl", "val/contain_eos_token"}  # Online DPO is RL
 REWARD_MODEL = {"margin", "min_reward", "max_reward", "mean_reward", "center_rewards", "accuracy"}
-SUPERVISED = {
-    "mean_token_accuracy", "token_accuracy", "perplexity", "ppl", "eval_perplexity", "train_perplexity", "bpb",
-    "bits_per_byte",
-}  # fmt: skip
+SUPERVISED = {*listed("supervised")}
 TRAINED = {"learning_rate", "lr", "epoch", "grad_norm"}
 LOSSES = {"loss", "train_loss", "training_loss", "eval_loss", "val_loss", "validation_loss", "test_loss", "lm_loss"}
 STANDS_FOR_REWARD = {"success", "solve", "win", "pass"}  # an agent's outcome, where no reward is logged
-SAMPLED = {  # words of what only a policy that is sampled from has: any share of right answers is then its outcome
-    "kl", "advantage", "advantages", "adv", "rollout", "policy", "actor", "clip", "completion", "response", "grpo",
-}  # fmt: skip
+SAMPLED = {
+    *listed("sampled")
+}  # words of what only a policy that is sampled from has: any share of right answers is then its outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +131,7 @@ def by_words(
     found: dict[str, Meaning] = {}
     unclear: dict[str, tuple[str, ...]] = {}
     rewards = _candidates(training, points or {}, averages)
-    chosen, instead = _headline(rewards)
+    chosen, instead = _headline(rewards, sampled=any(SAMPLED & {*name} for name in training.values()))
     if chosen is not None:
         found[chosen] = _guess("reward/mean", "training reward", instead)
     elif instead:
@@ -264,8 +213,9 @@ def _left_over(name: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(word for word in name if word not in known and not word.isdigit())
 
 
-def _headline(rewards: list[_Candidate]) -> tuple[str | None, tuple[str, ...]]:
-    """The plainest key and those that are nearly as plain; no key and all of them, where it cannot be told."""
+def _headline(rewards: list[_Candidate], *, sampled: bool) -> tuple[str | None, tuple[str, ...]]:
+    """The plainest key and those that are nearly as plain; no key and all of them, where it cannot be told: a score of
+    something may be that of anything, unless a policy is `sampled` from."""
     plain = [one for one in rewards if not one.left_over and one.plainness >= LEAST]
     if plain:
         best = plain[0]
@@ -275,13 +225,14 @@ def _headline(rewards: list[_Candidate]) -> tuple[str | None, tuple[str, ...]]:
             return None, (best.key, *twins)[:MOST_ASKED]
         return best.key, tuple(one.key for one in near[:MOST_ASKED])
     unsure = [one for one in rewards if one.left_over]
-    if len({one.stem for one in unsure}) == 1:
+    sure = sampled or any({"reward", "return"} & {*one.words} for one in unsure)
+    if len({one.stem for one in unsure}) == 1 and sure:
         return unsure[0].key, tuple(one.key for one in unsure[1:MOST_ASKED])
     outcomes = [one for one in unsure if {*one.left_over} <= OUTCOMES]
     if len({one.stem for one in outcomes}) == 1:  # what the task is about, beside its format, its length, ...
         others = [one.key for one in unsure if one is not outcomes[0]]
-        return outcomes[0].key, tuple(sorted(others)[:MOST_ASKED])
-    return None, tuple(sorted(one.key for one in unsure)[:MOST_ASKED])
+        return outcomes[0].key, tuple(others[:MOST_ASKED])
+    return None, tuple(one.key for one in unsure[:MOST_ASKED])
 
 
 def _alike(one: _Candidate, other: _Candidate) -> bool:

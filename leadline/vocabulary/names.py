@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
+
+WORDS = Path(__file__).with_name("words.tsv")
+
+
+@cache
+def _rows() -> tuple[tuple[str, str, str, str], ...]:
+    lines = WORDS.read_text(encoding="utf-8").splitlines()[1:]
+    return tuple((table, means, said, says) for table, means, said, says in (line.split("\t") for line in lines))
+
+
+def listed(table: str) -> dict[str, str]:
+    """Return the words of one table of words.tsv, and what each means."""
+    return {word: means for name, means, said, _ in _rows() if name == table for word in said.split()}
+
+
+def patterns(table: str) -> tuple[tuple[str, str, str], ...]:
+    """Return the rows of a table in which a pattern stands for the words: what it means, itself, and what is said."""
+    return tuple((means, said, says) for name, means, said, says in _rows() if name == table)
+
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # What a number is counted in, behind its name: time [s], response length (tokens), KL [nats].
@@ -15,52 +36,17 @@ UNIT = re.compile(
 )
 OTHER = re.compile(r"[^a-z0-9]+")
 RETURN = re.compile(r"(?<![A-Za-z0-9])R(?![A-Za-z0-9@²])")  # as textbooks write it: mean_R_code
-# What metrics and counts are called where keys are written in another script, the longer words first.
-SCRIPTS = {
-    "平均": "mean", "均值": "mean", "最大": "max", "最小": "min", "标准差": "std", "奖励": "reward", "回报": "return",
-    "得分": "score", "分数": "score", "损失": "loss", "准确率": "accuracy", "正确率": "accuracy",
-    "成功率": "success rate", "胜率": "win rate", "学习率": "learning rate", "梯度范数": "grad norm", "熵": "entropy",
-    "散度": "divergence", "长度": "length", "验证": "eval", "测试": "eval", "评估": "eval", "训练": "train",
-    "策略": "policy", "价值": "value", "总": "total", "步数": "step", "步骤": "step", "步": "step",
-    "迭代": "iteration", "轮次": "epoch", "回合": "episode", "轮": "round", "報酬": "reward", "損失": "loss",
-    "ステップ": "step", "보상": "reward", "손실": "loss", "스텝": "step", "평균": "mean", "награда": "reward",
-    "потери": "loss", "шаг": "step", "средняя": "mean", "récompense": "reward", "étape": "step",
-}  # fmt: skip
+# What metrics and counts are called where keys are written in another script.
+SCRIPTS = listed("script")
 WIDE = str.maketrans("：，；（）＝％", ":,;()=%")
 ORDINAL = re.compile(r"第\s*([\d/]+)\s*([^\W\d_a-zA-Z]+)")  # "第 12/400 步": the count stands before what it counts
-SCRIPT = re.compile("|".join(SCRIPTS), re.IGNORECASE)
+SCRIPT = re.compile("|".join(sorted(SCRIPTS, key=len, reverse=True)), re.IGNORECASE)
 IN_SCRIPT = re.compile(f"(?:{SCRIPT.pattern})+", re.IGNORECASE)
 HEAD = re.compile(r"[^/.:|]+?(?:/|\.|:| - )")
 FEWEST = 3  # keys that have to share a prefix
 SHORTEST_GLUED = 5  # letters of a word that may be several
-# What people shorten or inflect, and the word it stands for.
-SPELLINGS = {
-    "rewards": "reward", "rew": "reward", "rews": "reward", "returns": "return", "ret": "return", "rets": "return",
-    "scores": "score", "avg": "mean", "average": "mean", "averaged": "mean", "acc": "accuracy",
-    "accuracies": "accuracy", "ep": "episode", "episodes": "episode", "episodic": "episode",
-    "len": "length", "lens": "length", "lengths": "length", "stdev": "std", "stddev": "std", "sd": "std",
-    "variance": "var", "minimum": "min", "maximum": "max", "evaluation": "eval", "evals": "eval",
-    "validation": "eval", "val": "eval", "test": "eval", "testing": "eval", "heldout": "eval",
-    "holdout": "eval", "held": "eval", "dev": "eval", "training": "train", "trainer": "train", "gradient": "grad",
-    "losses": "loss", "lr": "lr", "kld": "kl", "div": "divergence", "completions": "completion", "tok": "token",
-    "tokens": "token", "toks": "token", "responses": "response", "resp": "response", "rollouts": "rollout",
-    "gen": "generation", "generated": "generation", "outputs": "output", "fraction": "frac", "iterations": "iteration",
-    "iter": "iteration", "iters": "iteration", "steps": "step", "updates": "update", "batches": "batch",
-    "environment": "env", "environments": "env", "successes": "success", "solved": "solve", "passed": "pass",
-    "resps": "response", "generations": "generation", "prompts": "prompt", "questions": "question", "inputs": "input",
-    "wins": "win", "corrects": "correct", "correctness": "correct", "smoothed": "smooth", "moving": "smooth",
-    "belohnung": "reward", "recompensa": "reward", "verlust": "loss", "perdida": "loss", "schritt": "step",
-    "paso": "step", "mittlere": "mean", "durchschnitt": "mean", "genauigkeit": "accuracy", "lernrate": "lr",
-    "rolling": "smooth", "running": "smooth", "ema": "smooth", "ewma": "smooth", "secs": "seconds", "sec": "seconds",
-}  # fmt: skip
-# Words that may be glued to others: eprewmean, approxkl, gradnorm, totaltimesteps.
-GLUED = {
-    "ep", "episode", "rew", "reward", "rewards", "ret", "return", "returns", "score", "mean", "avg", "average", "std",
-    "min", "max", "len", "length", "approx", "kl", "clip", "frac", "grad", "norm", "policy", "value", "loss", "total",
-    "time", "timesteps", "timestep", "step", "steps", "num", "global", "train", "eval", "test", "entropy", "iter",
-    "iteration", "update", "updates", "batch", "accuracy", "success", "rate", "lr", "token", "tokens", "response",
-    "completion", "count",
-}  # fmt: skip
+SPELLINGS = listed("spelling")  # what people shorten or inflect, and the word it stands for
+GLUED = {*listed("glued")}  # words that may be glued to others: eprewmean, approxkl, gradnorm, totaltimesteps
 
 
 def words(key: str) -> str:
@@ -113,11 +99,12 @@ def _unglued(word: str) -> tuple[str, ...]:
     return ways[-1] or (word,)
 
 
-def common_prefix(keys: Iterable[str]) -> str:
-    """What stands before every key and its separator, such as the name of a run or a worker; "" where nothing does.
+def prefixes(keys: Iterable[str]) -> list[str]:
+    """Return what stands before keys and their separator, such as the name of a run, a worker or a section: before most
+    of them first.
 
-    >>> common_prefix(["run7/reward", "run7/actor/loss", "run7/kl"]), common_prefix(["train/reward", "lr"])
-    ('run7/', '')
+    >>> prefixes(["run7/reward", "run7/actor/loss", "run7/kl"]), prefixes(["train/reward", "lr"])
+    (['run7/'], [])
     """
-    heads = [match[0] if (match := HEAD.match(key)) else "" for key in keys]
-    return heads[0] if len(heads) >= FEWEST and len(set(heads)) == 1 else ""
+    heads = Counter(match[0] for key in keys if (match := HEAD.match(key)))
+    return [head for head, count in heads.most_common() if count >= FEWEST]

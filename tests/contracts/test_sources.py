@@ -74,12 +74,6 @@ def test_every_text_source_has_a_sample() -> None:
     assert {source_for(name).name for name in SAMPLES} == {source.name for source in TEXT_SOURCES}
 
 
-@every_source
-def test_a_source_says_what_it_expects(source: Source) -> None:
-    assert source.name
-    assert source.expects
-
-
 def test_bundled_runs_are_found() -> None:
     found = {place.name: len(search(place, SOURCES).runs) for place in EXAMPLES.iterdir() if place.is_dir()}
     assert found == {"healthy": 1, "collapsed": 1, "hacked": 1}

@@ -195,12 +195,11 @@ def test_a_file_that_vanishes_while_the_folder_is_read_is_noted(
     assert found.notes == ("metrics.jsonl could not be read: No such file or directory",)
 
 
-def test_a_folder_of_other_things_says_what_was_looked_for_and_found(tmp_path: Path) -> None:
+def test_a_folder_of_other_things_says_what_was_found(tmp_path: Path) -> None:
     (tmp_path / "photo.png").write_bytes(b"\x89PNG")
     with pytest.raises(NothingReadable) as refused:
         open_run(tmp_path)
     assert "no known log, only photo.png" in refused.value.what
-    assert "trainer_state.json" in refused.value.tried
 
 
 def test_a_checkpoint_of_many_is_read_as_it_was_then(tmp_path: Path) -> None:

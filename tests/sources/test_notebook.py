@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from leadline.sources import open_run
 
 
@@ -31,3 +33,15 @@ def test_other_tables_of_a_notebook_are_named(tmp_path: Path) -> None:
     run = open_run(file)
     assert run.last_step == 20
     assert any(note.startswith("2 other tables") for note in run.notes)
+
+
+@pytest.mark.parametrize(("done", "events"), [(40, ["ended"]), (30, [])])
+def test_the_bar_above_a_table_tells_the_plan_and_the_end(tmp_path: Path, done: int, events: list[str]) -> None:
+    rows = "".join(f"<tr><td>{step}</td><td>0.1</td><td>0.{step}</td></tr>" for step in range(1, done, 4))
+    table = f"<table><tr><th>Step</th><th>Training Loss</th><th>reward</th></tr>{rows}</table>"
+    page = f"<div><progress value='{done}' max='40'></progress> [{done}/40 45:50, Epoch 2/3]</div>{table}"
+    cell = {"cell_type": "code", "outputs": [{"output_type": "display_data", "data": {"text/html": [page]}}]}
+    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [cell]}))
+    run = open_run(tmp_path)
+    assert run.config.planned_steps == 40
+    assert [event.kind for event in run.events] == events

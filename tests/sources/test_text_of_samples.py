@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from leadline.errors import NothingReadable
-from leadline.sources import open_run
+from leadline.sources import open_run, open_runs
 
 LOG = "".join(json.dumps({"step": step, "reward": step / 40, "loss": 0.1}) + "\n" for step in range(40))
 ANSWER = "<think> I add both numbers and look at what comes out. </think>\n<answer> 4 </answer>"
@@ -209,9 +209,43 @@ def in_rows_of_metrics(run: Path) -> None:
     (run / "metrics.jsonl").write_text("\n".join(rows) + "\n")
 
 
+def a_document_by_step(run: Path) -> None:
+    held = {
+        f"step_{step}": [{"question": asked(n), "generated": answered(n, step), "reward": 0.5} for n in range(3)]
+        for step in (10, 20)
+    }
+    (run / "generated.json").write_text(json.dumps(held))
+
+
+def scores_in_a_mapping(run: Path) -> None:
+    """The prompt holds labels of its own."""
+    printed = (
+        f"Step {step}\n"
+        + "".join(
+            f"Question:  {asked(n)}\nGeneration:  {answered(n, step)}\n"
+            f"Metrics:  {{'format_reward': 1.0, 'reward': 0.5}}\nGT Answer:  {n}\n--------------------------------\n"
+            for n in range(3)
+        )
+        for step in (10, 20)
+    )
+    (run / "samples.log").write_text("\n".join(printed))
+
+
+def names_that_say_nothing(run: Path) -> None:
+    rows = [
+        {"step": step, "prompt": asked(n), "it_said": answered(n, step) + " " * 40, "reward": 0.5}
+        for step in (10, 20)
+        for n in range(3)
+    ]
+    (run / "seen.jsonl").write_text("\n".join(map(json.dumps, rows)).replace(" " * 40, ""))
+
+
 @pytest.mark.parametrize(
     "write",
     [
+        a_document_by_step,
+        scores_in_a_mapping,
+        names_that_say_nothing,
         trl_in_wandb,
         an_mlflow_table,
         a_batch_a_record,
@@ -269,3 +303,94 @@ def test_a_list_of_texts_is_no_list_of_samples(tmp_path: Path) -> None:
     tools = [{"tool": f"tool {n}", "about": f"It does the {n}th thing with great care."} for n in range(9)]
     (tmp_path / "tools_sample.json").write_text(json.dumps(tools))
     assert not open_run(tmp_path).rollouts.steps
+
+
+def test_what_a_logger_prints_in_small_letters_is_read(tmp_path: Path) -> None:
+    row = "{'loss': 0.1, 'learning_rate': 1e-06, 'reward': 0.5, 'reward_std': 0.2, 'kl': 0.1, 'epoch': %s}\n"
+    sample = (
+        "2026-01-18 16:32:03.236 | DEBUG    | __main__:accuracy_reward:112 - predict_answer: %s, \n"
+        "ground_truth: 46, \nanswer_parsed: [], gold_parsed: [], reward: 1.0\n\n"
+    )
+    text = "".join(sample % answered(n, n) + row % (n / 10) for n in range(10))
+    (tmp_path / "train.log").write_text(text)
+    run = open_run(tmp_path)
+    assert len(run.rollouts.steps) == 10
+    first = run.rollouts.at(run.rollouts.steps[0])[0]
+    assert (first.output.rstrip(", "), first.score) == (answered(0, 0), 1.0)
+
+
+def test_a_label_behind_a_tag_in_a_notebook_is_read(tmp_path: Path) -> None:
+    row = "{'loss': 0.1, 'learning_rate': 1e-06, 'reward': 0.5, 'reward_std': 0.2, 'kl': 0.1, 'epoch': %s}\n"
+    told = [f"[reward] batch of 8, mean=0.5\n[reward] sample completion: {answered(n, n)}\n" for n in range(10)]
+    printed = [text + row % (n / 10) for n, text in enumerate(told)]
+    cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": printed}]}
+    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [cell]}))
+    run = open_run(tmp_path)
+    assert [run.rollouts.at(step)[0].output for step in run.rollouts.steps] == [answered(n, n) for n in range(10)]
+
+
+def test_labelled_numbers_are_no_samples(tmp_path: Path) -> None:
+    text = "".join(f"step {n} reward: 0.{n}\nPrompt: 450\nResponse: 0.{n} ± 0.01 (n=150)\n" for n in range(1, 30))
+    (tmp_path / "train.log").write_text(text)
+    assert not open_run(tmp_path).rollouts.steps
+
+
+def test_sentences_that_a_program_logs_are_no_samples(tmp_path: Path) -> None:
+    rows = [{"step": n, "reward": n / 40, "message": f"the state of step {n} was saved to the disk"} for n in range(40)]
+    (tmp_path / "metrics.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert not open_run(tmp_path).rollouts.steps
+
+
+def test_generations_without_a_step_or_score_are_of_the_last_model(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text(LOG)
+    rows = [{"prompt": asked(n), "generated": answered(n, n)} for n in range(9)]
+    (tmp_path / "generated_grpo.json").write_text(json.dumps(rows))
+    assert open_run(tmp_path).rollouts.steps == (39,)
+
+
+def verl(step: int) -> str:
+    return f"step:{step} - actor/pg_loss:0.1 - critic/score/mean:{step / 30}\n"
+
+
+def spoken(number: int) -> str:
+    return f"[prompt] {asked(number)}\n[response] {answered(number, 9)}\n[score] 1.0\n"
+
+
+def test_samples_in_the_log_of_another_run_are_not_this_runs(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("".join(verl(step) + spoken(step) for step in range(1, 31)))
+    (tmp_path / "b.log").write_text(
+        "".join(verl(31 - step).replace(f"step:{31 - step}", f"step:{step}") for step in range(1, 31))
+    )
+    assert not open_run(tmp_path / "b.log").rollouts.steps
+    assert len(open_run(tmp_path / "a.log").rollouts.steps) == 30
+    kept = [len(run.rollouts.steps) for run in open_runs(tmp_path)]
+    assert kept == [30, 0]
+
+
+def test_samples_stand_at_the_step_of_the_row_above_them(tmp_path: Path) -> None:
+    """As those of a last validation, printed after all steps: they are no series over the run."""
+    text = "".join(map(verl, range(1, 31))) + "".join(map(spoken, range(40)))
+    (tmp_path / "train.log").write_text(text)
+    run = open_run(tmp_path)
+    assert run.rollouts.steps == (30,)
+    assert len(run.rollouts.at(30)) == 40
+
+
+def test_samples_among_rows_that_name_no_step_keep_their_place(tmp_path: Path) -> None:
+    row = "{'loss': 0.1, 'learning_rate': 1e-06, 'reward': 0.5, 'reward_std': 0.2, 'kl': 0.1, 'epoch': %s}\n"
+    text = "".join(row % (step / 40) for step in range(40))
+    (tmp_path / "train.log").write_text(text + "".join(map(spoken, range(40))))
+    assert open_run(tmp_path).rollouts.steps == (40,)
+
+
+def test_samples_beside_several_runs_are_nobodys_unless_they_are_named_after_one(tmp_path: Path) -> None:
+    for number in (1, 2):
+        rows = [{"step": step, "reward": (step * number) % 7 / 7, "loss": 0.1} for step in range(40)]
+        (tmp_path / f"trial_{number}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    samples = "".join(f"\n\n==============\n{ANSWER}" for _ in range(80))
+    (tmp_path / "completion_samples.txt").write_text(samples)
+    (tmp_path / "trial_2_samples.txt").write_text(samples)
+    first, second = open_runs(tmp_path)
+    assert not first.rollouts.steps
+    assert any("samples of any of 2 runs" in note for note in first.notes)
+    assert len(second.rollouts.steps) == 40

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from leadline.errors import NotAnRLRun, NothingReadable
+from leadline.errors import NotAnRLRun, NothingReadable, NotOneRun
 from leadline.run import Run, Series
-from leadline.sources import find_runs, open_run, open_runs
+from leadline.sources import Readers, build_run, find_runs, open_run, open_runs
 
 ROWS = range(1, 31)
 REWARDS = [round(-5.0 + 0.4 * row + (row * 7 % 5), 3) for row in ROWS]
@@ -229,7 +229,7 @@ def test_workers_and_one_seed_make_no_runs(tmp_path: Path) -> None:
 
 def test_a_table_with_one_row_per_run_is_no_run(tmp_path: Path) -> None:
     text = "run_name,noise,final_val_accuracy\n" + "".join(f"grpo-p{row},{row / 100},{row / 40}\n" for row in ROWS)
-    with pytest.raises(NotAnRLRun, match="one row per run, not a log of one"):
+    with pytest.raises(NotAnRLRun, match="one row per run, not a training log"):
         read(tmp_path, "sweep.csv", text)
 
 
@@ -331,3 +331,202 @@ def test_a_table_about_runs_does_not_tie_them_together(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text(f"Wall time,Step,Value\n{rows}")
     (tmp_path / "results.csv").write_text("model,timesteps,avg_reward\nbaseline,60000,0.15\nshaped,60000,0.31\n")
     assert {run.name for run in find_runs(tmp_path).runs} >= {"PPO_1.csv", "PPO_2.csv"}
+
+
+def test_rows_of_single_completions_are_grouped_by_their_prompt(tmp_path: Path) -> None:
+    """`global_step` counts calls of the reward function; `entropy_bonus` makes a log of it, not samples alone."""
+    rows = [
+        {
+            "global_step": call,
+            "prompt_idx": (call - 1) // 4 * 7 % 11,
+            "completion_preview": f"first I look at {call}, and then",
+            "reward": float(call % 4 == 0),
+            **extra,
+        }
+        for extra in ({}, {"entropy_bonus": 0.1})
+        for call in range(1, 41)
+    ]
+    for name, held in (("log.json", rows[:40]), ("training_log.json", rows[40:])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).write_text(json.dumps(held))
+        run = open_run(tmp_path / name)
+        assert reward_of(run).steps.tolist() == [*range(4, 41, 4)]
+        assert set(reward_of(run).values.tolist()) == {0.25}
+        assert run.rollouts.steps == (*range(4, 41, 4),)
+        assert [one.score for one in run.rollouts.at(8)] == [0.0, 0.0, 0.0, 1.0]
+        assert run.rollouts.at(8)[0].output == "first I look at 5, and then"
+
+
+def test_a_prompt_that_stands_for_unequal_stretches_groups_nothing(tmp_path: Path) -> None:
+    rows = [{"step": row, "prompt_idx": row // (3 + row % 3), "reward": REWARDS[row - 1]} for row in ROWS]
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert reward_of(run).points == len(ROWS)
+
+
+def test_records_of_an_evaluation_are_no_curve(tmp_path: Path) -> None:
+    records = [{"episode_id": f"{row * 7919:08x}", "domain": "x", "reward": row % 3 / 2} for row in ROWS]
+    with pytest.raises(NotAnRLRun, match="single records without a step"):
+        read(tmp_path, "results.json", json.dumps({"summary": {"episodes": 30}, "records": records}))
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps({"step": n, "reward": wave(n)}) + "\n" for n in ROWS))
+    assert reward_of(open_run(tmp_path)).points == len(ROWS)
+
+
+def test_rows_that_say_when_they_were_written_stay_a_curve(tmp_path: Path) -> None:
+    rows = [{"time": f"2026-11-18 10:{row:02}:00", "reward": REWARDS[row - 1]} for row in ROWS]
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert reward_of(run).points == len(ROWS)
+
+
+def test_an_epoch_and_a_step_that_lines_name_are_one_clock(tmp_path: Path) -> None:
+    """As Lightning prints: bars count epochs, and the line of a checkpoint tells which step that was."""
+    form = (
+        "Epoch {0}: : 0it [04:20, ?it/s, loss=1.3, v_num=0, avg_ep_reward={1}]\n"
+        "Epoch {0}: : 0it [08:47, ?it/s, loss=1.4, v_num=0, avg_ep_reward={2}]"
+        "Epoch {0}, global step {3}: 'avg_ep_reward' reached {2} (best {2}), saving model to 'best.ckpt' as top 1\n"
+    )
+    before = [0.0, *REWARDS]
+    text = "".join(form.format(row - 1, before[row - 1], REWARDS[row - 1], 8 * row) for row in ROWS)
+    run = read(tmp_path, "train.log", text)
+    assert reward_of(run).steps.tolist() == [8 * row for row in ROWS]
+    assert reward_of(run).values.tolist() == REWARDS
+    assert not run.events
+    assert not any("reached" in series.key for series in (*run.series, *run.unread))
+
+
+def test_a_line_that_sums_up_an_epoch_is_no_step(tmp_path: Path) -> None:
+    lines = []
+    for row in ROWS:
+        lines.append(f"step {row} | reward: {REWARDS[row - 1]} | loss: 0.1")
+        lines += [f"Epoch {row // 10} | reward: 9.9"] * (row % 10 == 0)
+    run = read(tmp_path, "train.log", "\n".join(lines) + "\n")
+    assert reward_of(run).values.tolist() == REWARDS
+
+
+def test_names_of_a_framework_behind_a_section_are_known(tmp_path: Path) -> None:
+    """As a loop of its own logs what TRL's PPO returned."""
+    stats = {
+        "objective/kl": 3.0, "objective/kl_coef": 0.2, "ppo/mean_non_score_reward": -0.1, "ppo/loss/policy": 0.01,
+        "ppo/loss/value": 0.2, "ppo/loss/total": 0.03, "ppo/policy/approxkl": 0.001, "ppo/policy/clipfrac": 0.1,
+    }  # fmt: skip
+    rows = [{"step": n, "reward": REWARDS[n - 1], "ppo_stats": {**stats, "ppo/mean_scores": n / 30}} for n in ROWS]
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert run.framework == "trl-ppo"
+    kl = run.get("kl/ref_seq_sum")
+    assert kl is not None
+    assert kl.key == "ppo_stats/objective/kl"
+
+
+def test_bare_lists_of_numbers_are_one_curve_of_several_runs(tmp_path: Path) -> None:
+    arms = {"vanilla": REWARDS, "gated": [reward / 2 for reward in REWARDS], "meta": {"STEPS": 30, "A": 25}}
+    (tmp_path / "curves.json").write_text(json.dumps(arms))
+    with pytest.raises(NotOneRun, match=r"contains 2 runs: curves\.json#vanilla, curves\.json#gated"):
+        open_run(tmp_path / "curves.json")
+    run = open_run(f"{tmp_path / 'curves.json'}#gated")
+    assert [question.keys for question in run.questions] == [("curve",)]
+    told = open_run(f"{tmp_path / 'curves.json'}#gated", mapping={"reward/mean": "curve"})
+    assert reward_of(told).values.tolist() == arms["gated"]
+
+
+def test_a_score_of_something_is_asked_about_unless_a_policy_is_sampled(tmp_path: Path) -> None:
+    run = open_run(rows_of(tmp_path, health_score=wave, checkpoint_size=lambda n: n / 7))
+    assert run.get("reward/mean") is None
+    assert [question.keys for question in run.questions] == [("health_score",)]
+    assert reward_of(open_run(rows_of(tmp_path, game_score=wave, policy_entropy=lambda n: n / 7))).key == "game_score"
+
+
+def test_clocks_counts_and_spreads_are_not_proposed_as_the_reward(tmp_path: Path) -> None:
+    run = open_run(
+        rows_of(
+            tmp_path,
+            quality=wave,
+            epoch=lambda n: n / 10,
+            problems_seen=lambda n: 16 * n,
+            group_mean_reward_span=wave,
+            n_problems=lambda n: 100,
+            reward_hacking_counts=lambda n: n % 3,
+        )
+    )
+    assert [question.keys for question in run.questions] == [("quality",)]
+
+
+def test_mappings_about_single_samples_do_not_move_the_clock_of_a_trainer(tmp_path: Path) -> None:
+    text = ""
+    for step in range(1, 8):
+        text += 'breakdown: {"task_success": 0.0, "tool_sequence": 0.1, "format": 0.05}\n' * 8
+        text += f"\r  5%|#    | {step}/20 [01:23<2:39:31, 503.74s/it]\n"
+        text += (
+            f"{{'loss': -0.01, 'learning_rate': 5e-06, 'reward': {step / 9}, 'reward_std': 0.03, 'epoch': 0.{step}}}\n"
+        )
+    run = read(tmp_path, "train.log", text)
+    assert reward_of(run).steps.tolist() == [*range(1, 8)]
+    assert (run.config.planned_steps, run.events) == (20, ())
+
+
+def test_a_log_of_two_bytes_a_letter_is_read_as_it_grows(tmp_path: Path) -> None:
+    """As PowerShell writes what is sent to a file."""
+    lines = [f"step {row} | reward: {REWARDS[row - 1]} | loss: 0.1\r\n" for row in ROWS]
+    log = tmp_path / "train.log"
+    log.write_bytes("".join(lines[:10]).encode("utf-16")[:-1])  # a letter breaks off
+    readers = Readers()
+    find_runs(log, readers)
+    log.write_bytes("".join(lines).encode("utf-16"))
+    found = find_runs(log, readers)
+    assert reward_of(build_run(found, found.only(), "it")).values.tolist() == REWARDS
+    assert reward_of(open_run(log)).values.tolist() == REWARDS
+
+
+def test_rows_with_a_flag_are_of_evaluations(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = []
+    for row in range(1, 101):
+        rows.append({"step": row, "reward_mean": wave(row), "kl": 0.1})
+        rows += [{"step": row, "eval": True, "ndcg@10": row / 200, "reward_mean": 9.0}] * (row % 20 == 0)
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert reward_of(run).values.tolist() == [wave(row) for row in range(1, 101)]
+    held_out = run.get("eval/ndcg/mean")
+    assert held_out is not None
+    assert held_out.steps.tolist() == [20, 40, 60, 80, 100]
+
+
+def test_a_history_of_trl_on_its_own_is_known(tmp_path: Path) -> None:
+    row = {"loss": 0.0, "grad_norm": 0.3, "learning_rate": 5e-7, "completion_length": 90.0, "reward_std": 0.2}
+    rows = [{**row, "rewards/fn": n / 9, "reward": n / 9, "kl": 0.01, "epoch": n / 50, "step": n} for n in ROWS]
+    run = read(tmp_path, "log_history.json", json.dumps(rows))
+    assert run.framework is not None
+    assert run.framework.startswith("trl")
+    assert run.get("kl/ref") is not None
+
+
+def test_points_under_a_name_that_says_nothing_are_asked_about(tmp_path: Path) -> None:
+    pairs = [[10 * row, REWARDS[row - 1]] for row in ROWS]
+    run = read(tmp_path, "curve.json", json.dumps({"model": "m", "points": pairs}))
+    assert [question.keys for question in run.questions] == [("points",)]
+
+
+def test_results_with_their_error_are_no_curve(tmp_path: Path) -> None:
+    text = "cell,seed,benchmark,pass_at_1,ci_low,ci_high\n"
+    text += "".join(f"A{row % 4},{row % 3},amc,{row / 40},{row / 50},{row / 30}\n" for row in ROWS)
+    with pytest.raises(NotAnRLRun, match="not a training log"):
+        read(tmp_path, "bootstrap.csv", text)
+
+
+def test_one_sample_a_prompt_without_a_step_is_no_curve(tmp_path: Path) -> None:
+    rows = [
+        {"trial": row, "numbers": [row, 3], "completion": f"Answer: {row} + 3 is it", "reward": 0.0} for row in ROWS
+    ]
+    with pytest.raises(NothingReadable, match="sampled responses without a step"):
+        read(tmp_path, "preliminary.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_settings_and_a_license_beside_a_notebook_are_no_logs(tmp_path: Path) -> None:
+    (tmp_path / "LICENSE").write_text("MIT License\n")
+    (tmp_path / "config_final.yaml").write_text("step: 1\nreward: 0.5\n")
+    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "outputs": []}]}))
+    with pytest.raises(NothingReadable, match=r"no training steps in .*train\.ipynb"):
+        open_run(tmp_path)
+
+
+def test_a_table_of_arms_seeds_and_benchmarks_is_about_runs(tmp_path: Path) -> None:
+    cells = [(f"A{arm}", seed, name) for arm in range(3) for seed in range(3) for name in ("amc", "aime", "gsm")]
+    text = "arm,seed,benchmark,pass_at_1\n" + "".join(f"{a},{s},{b},0.{n + 10}\n" for n, (a, s, b) in enumerate(cells))
+    with pytest.raises(NotAnRLRun, match="one row per run"):
+        read(tmp_path, "master.csv", text)

@@ -124,8 +124,10 @@ class Console:
         return self._mappings.is_open or self._columns.is_open or (self._words.is_open and not self._settled)
 
     def _take(self, line: str) -> None:
-        if self._bars and self._rows.see(line) and "=" not in line:
-            return
+        if self._bars:
+            self._mappings.counted.see(line)
+            if self._rows.see(line) and "=" not in line:
+                return
         for place, grammar in enumerate(self._grammars):
             rows = self._chatter if grammar is self._words else self._rows
             before = rows.taken
@@ -158,7 +160,7 @@ class Console:
                 self._lines.drop_rest()
         self._boxes.finish(self._rows)
         torn = any(mark in self._lines.rest for mark in self._marks if mark not in BARS)
-        kept_apart = (self._chatter, self._words.counted, self._bar_rows.counted)
+        kept_apart = (self._mappings.counted, self._chatter, self._words.counted, self._bar_rows.counted)
         found = [rows for rows in (self._rows, *kept_apart) if rows.taken]
         enough = [rows for rows in found if rows.taken >= ROWS]
         # A loss that is printed earlier, such as that of a reward model, does not make the rest no RL.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import deque
 
-# The bar of a trainer has no description before its percentage, as those of loaders and evaluations mostly have.
-BAR = re.compile(r"^\s*\d+%\|[^|]*\|\s*(\d{1,15})/(\d{1,15}) \[")
+# The bar of a trainer has no description before its percentage but that it is of the training, as those of loaders and
+# evaluations mostly have.
+BAR = re.compile(r"^\s*(?:Training(?: Progress)?: *)?\d+%\|[^|]*\|\s*(\d{1,15})/(\d{1,15}) \[")
 TOTAL = re.compile(r"Total optimization steps = ([\d,]{1,15})(?![\d,])")
 
 

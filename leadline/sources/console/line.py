@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ...records import dataclass, replace
 from ...vocabulary.guess import OUTCOMES
-from ...vocabulary.names import english, tokens
+from ...vocabulary.names import english, listed, tokens
 from ..number import loads
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -66,11 +66,7 @@ COUNTERS = (
     "step", "iteration", "it", "update", "rollout", "round", "timestep", "t", "frame", "", "episode", "batch",
     "epoch", "eval",
 )  # fmt: skip
-QUALIFIERS = {
-    "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env",
-    "num", "n", "learning", "time", "number", "id", "index", "idx", "no", "learner", "outer", "game",
-    "count", "update", "rollout",
-}  # fmt: skip
+QUALIFIERS = {*listed("beside a counter")}
 SURER = ("global", "train", "grpo", "ppo", "rl")
 NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"
@@ -181,6 +177,7 @@ def _open(found: list[Piece], gap: str, value: str, after: re.Match[str] | None)
         label = f"{_measured(parts[:-1], last)} {label}".strip()
     if joined and tokens(label) == ("eval",):
         label = f"{label} score"  # "eval: 0.4" is a score, "Evaluation #4" a count
+    label = "" if "' " in label else label  # a name that is talked about: "'reward' reached 0.5"
     before = "" if counter_rank(label) is not None else label
     if not joined and after is not None and before:
         label = after[1]  # "reward 0.5 after 20 updates"
@@ -254,6 +251,7 @@ class Count:
     weak: bool = False  # how many there were rather than which one it is: "steps: 200"
     epoch: int | None = None  # which pass over the data, if the step may begin anew with each
     epochs: int | None = None
+    by_epoch: bool = False  # nothing but the pass over the data is named
 
 
 def counted(line: str) -> Count | None:
@@ -276,7 +274,7 @@ def counted(line: str) -> Count | None:
     weak = rank >= 2 * len(COUNTERS) and best.joined
     step = int(best.values[0].replace(",", ""))
     if epoch is None or best is epoch:
-        return Count(step, best.total, weak)
+        return Count(step, best.total, weak, by_epoch=best is epoch)
     return Count(step, best.total, weak, int(epoch.values[0].replace(",", "")), epoch.total)
 
 

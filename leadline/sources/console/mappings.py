@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 from ...vocabulary.guess import guess
 from ..clock import step_key
@@ -36,6 +37,9 @@ class Mappings:
     OPENS = re.compile(r"\{\s*(?:['\"]|$)")
 
     def __init__(self) -> None:
+        # Rows that name neither a step nor a pass over the data: beside rows that do, they are about single samples.
+        self.counted = Rows()
+        self._named: Set[str] = frozenset()  # the keys of the last row that does
         self._open = ""  # the lines of a mapping that is not closed yet
         self._before = ""  # what stood before it
         self._header: int | None = None  # SkyRL names the step on the line before
@@ -155,7 +159,10 @@ class Mappings:
             for text in early:
                 if _resembles(text, tuple(values))[1]:
                     rows.lose(stepless=step is None)
-        rows.add(step, {**_beside(before), **numbers})
+        if step is not None or "epoch" in numbers:
+            self._named = numbers.keys()
+        sure = step is not None or 2 * len(numbers.keys() & self._named) >= len(numbers)  # one may be damaged
+        (rows if sure else self.counted).add(step, {**_beside(before), **numbers})
         return True
 
     def _step(self, values: dict[str, object], before: str, header: int | None) -> int | None:

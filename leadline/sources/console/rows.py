@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
@@ -15,6 +16,7 @@ from ..table import Table
 from .clock import BarClock
 from .line import Count
 
+Mask = NDArray[np.bool_]
 LOST = -1
 ROUNDED = 0.1  # of the steps: trainers print their pace with three digits
 OFTEN = 3  # rows that count by a total one after the other, after which it stands whatever was said before
@@ -43,6 +45,8 @@ class Rows:
         self._total: int | None = None  # how many steps there are to be, as rows say
         self._counts: dict[int, tuple[int, int]] = {}  # by total: the step last said, and how often it went on
         self._beyond = self._beyond_bar = 0  # rows that name a step behind it, and behind the end of the bar
+        self._by_epoch: dict[int, int] = {}  # rows that name nothing but the pass over the data, and which
+        self._step_of: dict[int, int] = {}  # the step with which a pass ends, as lines say that name both
         self._epoch = 0  # the pass over the data, if steps begin anew with each
         self._last = 0  # the step last named in it
         self._before = 0  # steps of the passes before
@@ -58,6 +62,8 @@ class Rows:
             self._stepless = step is None
             if step is not None:
                 self._reach(step)
+                if self._said is not None and self._said.by_epoch and self._said.step == step:
+                    self._by_epoch[len(self.table)] = step
             self.table.add(self._clock_says(values) if step is None else step, values)
             self.taken += 1
             if step is None and self.clock.refuted:
@@ -112,6 +118,7 @@ class Rows:
             total = count.total * count.epochs
         self._epoch, self._last = count.epoch, count.step
         step = self._before + count.step
+        self._step_of[count.epoch] = step
         self._hear(Count(step, total))
         return step
 
@@ -181,14 +188,23 @@ class Rows:
                 steps[row] = pace * max(count, 1)
         return self.table.at_steps(steps)
 
+    def _on_one_clock(self, table: Table) -> tuple[Table, Mask]:
+        """Return the rows by steps alone, and which of them count, if some name a step and others only the pass over
+        the data: these are at the step with which lines say that it ended. Without such lines they sum up rows that
+        are there."""
+        kept = np.ones(len(table), dtype=np.bool_)
+        if not self._by_epoch or (not self._step_of and 2 * len(self._by_epoch) > len(table)):
+            return table, kept
+        steps = table.row_steps
+        for row, epoch in self._by_epoch.items():
+            kept[row] = epoch in self._step_of
+            steps[row] = self._step_of.get(epoch, 0)
+        return table.at_steps(steps), kept
+
     def _damage(self) -> list[str]:
         lost = f"Skipped {self.lost} printed row{'s' * (self.lost != 1)} that could not be read."
         damaged = f"Skipped a value that could not be read in {self.damaged} printed row{'s' * (self.damaged != 1)}."
         return [lost] * bool(self.lost) + [damaged] * bool(self.damaged)
-
-    def _left_out(self, read: Table) -> list[str]:
-        earlier = len(self.table) - len(read)
-        return [f"Skipped {earlier} rows of an earlier training without a reward."] * bool(earlier)
 
     @property
     def rewarded(self) -> bool:
@@ -200,14 +216,13 @@ class Rows:
         """Whether a reward or a held-out one is among the rows."""
         return _tells(self.table, "reward/mean", "eval/reward/mean")
 
-    def _of_rl(self, table: Table) -> Table:
-        """Return the rows, without those of a supervised training that was through before the one with a reward
+    def _of_rl(self, table: Table) -> Mask:
+        """Return which rows count: not those of a supervised training that was through before the one with a reward
         began."""
-        if not self._begins:
-            return table
         later = np.arange(len(table)) >= self._begins
-        rest = table.only(later)
-        return rest if _tells(rest, "reward/mean") and not _tells(table.only(~later), "reward/mean") else table
+        if self._begins and _tells(table.only(later), "reward/mean") and not _tells(table.only(~later), "reward/mean"):
+            return later
+        return np.ones(len(table), dtype=np.bool_)
 
     def _settings(self, planned: int | None) -> dict[str, object]:
         """Return how long the run is to be: as its settings say, as its bar counts, or as its rows do."""
@@ -218,7 +233,11 @@ class Rows:
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
         settings = self._settings(planned)
         pace = self._pace(as_step(settings.get("max_steps", "")))
-        table = self._of_rl(self.table if pace is None else self._spread(pace))
+        table, kept = self._on_one_clock(self.table if pace is None else self._spread(pace))
+        rl = self._of_rl(table)
+        earlier = len(table) - int(rl.sum())
+        left_out = [f"Skipped {earlier} rows of an earlier training without a reward."] * bool(earlier)
+        table = table if (kept & rl).all() else table.only(kept & rl)
         dialect = self.family or detect(table.keys())  # the first rows of a console may be anything
         if self.family == "trl":
             told = detect(table.keys(), family="trl")
@@ -233,7 +252,7 @@ class Rows:
             repeats="rewrite",
             counts_rows=self.clock.counted and pace is None,
             torn=torn,
-            notes=(*notes, *self._damage(), *self._left_out(table)),
+            notes=(*notes, *self._damage(), *left_out),
         )
 
 

@@ -78,10 +78,12 @@ def find(files: Sequence[Path], steps: Sequence[int] = ()) -> KeptSamples:
 
 
 def _in_order(batches: Sequence[Sequence[Place]], steps: Sequence[int]) -> dict[int, list[Place]]:
-    """Return batches at steps: spread over those of the log, or counted if there is none."""
+    """Return batches at steps: where they stand among the rows of the log, else spread over its steps, or counted if
+    there is none."""
     places: dict[int, list[Place]] = {}
     for number, batch in enumerate(batches):
-        step = steps[number * len(steps) // len(batches)] if steps else number + 1
+        share = number / len(batches) if batch[0].share is None else batch[0].share
+        step = steps[min(int(share * len(steps)), len(steps) - 1)] if steps else number + 1
         places.setdefault(step, []).extend(batch)
     return places
 

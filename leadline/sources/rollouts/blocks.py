@@ -24,24 +24,37 @@ from ..paths import KEPT, is_held_out, keeps_samples, step_in
 from .fields import Raw
 from .index import FoundSamples, Place
 
-SUFFIXES = {".txt", ".log", ".out", ".err", ".md", ""}
+SUFFIXES = {".txt", ".log", ".out", ".err", ".md", ".ipynb", ""}
 LARGEST = 1 << 25  # bytes of a file, which is read whole
 HEAD = 1 << 18  # bytes by which a file is known
 MOST_FILES = 40
-OFTEN = 3  # times that a heading or a label has to come
+OFTEN, ALONE = 3, 8  # times that a heading or a label has to come, and one beside which nothing else does
 MOSTLY = 0.8  # of the samples have a label, where it is one and no word of theirs
 PROSE = 2  # words of a sample
 PAUSE, FAR_LONGER, USUAL = 900.0, 10.0, 0.9  # seconds; times the gap that so large a share of the gaps is below
 MONTH = 28 * 86400.0  # seconds: a stamp without a month begins anew
 MOST_SECTIONS = 200_000
 RULED = re.compile(r"^[ \t]{0,200}([-=*#~_])\1{4,}([^\n]{0,300})$", re.MULTILINE)
-# Colors, and what Ray puts before each line.
-AROUND = re.compile(r"^(?:\x1b\[[\d;]*m)?\([\w.]+ pid=\d+[^)\n]*\)(?:\x1b\[[\d;]*m)? ?|\x1b\[[\d;]*m", re.MULTILINE)
+# Colors, and what Ray or a logger puts before each line.
+AROUND = re.compile(
+    r"^(?:\x1b\[[\d;]*m)?\([\w.]+ pid=\d+[^)\n]*\)(?:\x1b\[[\d;]*m)? ?|\x1b\[[\d;]*m"
+    r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^|\n]{0,40}?[|: -]+\[?(?:DEBUG|INFO|WARNING|ERROR)\]?[|: ]+"
+    r"(?:[\w.<>]+:[\w<>]+:\d+ )?(?:- )?",
+    re.MULTILINE,
+)
 LABEL = re.compile(
     r"^[ \t]{0,99}(?:(?P<rule>[-=*#~>]{2,99})[ \t]{0,99})?"
     r"(?:\[(?P<boxed>[A-Za-z][A-Za-z _]{2,24})\]:?"
-    r"|(?P<plain>[A-Z][A-Za-z_ ]{2,24})(?::(?:\*\*)?|(?(rule)[ ]?[-=*#~]{2,99}|:)))(?=\s)",
+    r"|(?P<plain>[A-Za-z][A-Za-z_ ]{2,24})(?::(?:\*\*)?|(?(rule)[ ]?[-=*#~]{2,99}|:)))(?=\s)",
     re.MULTILINE,
+)
+TAGGED = re.compile(
+    r"^\[[\w ./-]{1,24}\][ \t]*(?P<boxed>(?!))?(?P<plain>[A-Za-z][A-Za-z_ ]{2,24}):(?=\s)", re.MULTILINE
+)
+GIVEN = re.compile(  # a score among other things: "parsed: [], reward: 0.0", "{'format_reward': 1.0, 'reward': 0.5}"
+    r"(?P<name>(?:[A-Za-z]+_)*(?:reward|score|accuracy|correct))['\"]?\s*[:=]\s*"
+    r"(?P<value>[-+]?\d+(?:\.\d+)?|True|False)\b",
+    re.IGNORECASE,
 )
 SCORED = re.compile(r"([A-Za-z][\w /-]{0,40}?)\s*[:=]\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*$")
 STEP = re.compile(r"\b(?:step|iteration|iter)\s*[:#=]?\s*(\d{1,9})", re.IGNORECASE)
@@ -50,16 +63,28 @@ HEADING = re.compile(  # nothing but a count: "### Step 12/40"
     r"^[^\w\n]{0,12}(?:step|iteration|iter|update)\s*[:#=]?\s*(\d{1,9})(?:\s*/\s*\d{1,9})?[^\w\n]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-BEHIND = re.compile(r"\n(?=\{'|.{0,200}?\d{1,3}%\||[-=*#]{5})")  # a row of numbers, a bar, or a rule behind a part
+ROW = re.compile(  # numbers of a step, which may name it
+    r"^(?:[^\n]{0,99}\bstep:(?P<step>\d{1,9}) - |[^\n{]{0,99}\{['\"][^\n]{0,999}['\"](?:reward|loss|epoch)['\"]: "
+    r"|\W{0,9}(?i:step|iter|episode)\w{0,9}\W{1,3}(?P<named>\d{1,9})[^\n]{0,99}(?i:reward|loss)\W{1,9}\d)",
+    re.MULTILINE,
+)
+BEHIND = re.compile(  # a row of numbers, a bar, or a rule behind a part
+    r"\n(?=\{'|.{0,200}?\d{1,3}%\||[-=*#]{5}|\W{0,9}(?i:step|iter|epoch|episode)[^\n]{0,99}(?i:reward|loss)\W{1,9}\d)"
+)
+WORDS = {"true": 1.0, "false": 0.0}
 LONGEST_HEADING = 300
 DIGITS = re.compile(r"\d+(?:\.\d+)?")
+WORD = re.compile(r"[^\W\d_]{2,}")
 PARTS = {  # words for the parts of a sample, the surest first
-    "output": ("response", "completion", "content", "output", "generation", "answer"),
-    "prompt": ("prompt", "question", "query", "problem", "input", "instruction"),
+    "output": ("response", "completion", "generation", "content", "output", "prediction", "predict", "answer"),
+    "prompt": ("prompt", "question", "query", "problem", "input", "instruction", "user"),
     "score": ("score", "reward", "accuracy", "correct"),
 }
+WRITTEN = {"response", "completion", "generation"}  # what a label alone says that nothing else is beside
+SAMPLED = {"sample", "example", "model", "full", "text", "raw", "policy", "best", "worst", "first", "predict"}
 OUTCOMES = {"accuracy", "correct", "success", "outcome", "task"}
-REFERENCES = {"ground", "truth", "solution", "gold", "reference", "target", "extracted", "expected", "parsed"}
+MEASURED = {"length", "token", "time", "count", "num", "size", "mean", "rate"}  # words of a number about a part
+REFERENCES = {"gt", "ground", "truth", "solution", "gold", "reference", "target", "extracted", "expected", "parsed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +94,7 @@ class Printed:
     sample: Raw
     step: int | None = None
     time: float | None = None  # seconds from the start of its month
+    share: float | None = None  # of the rows of numbers in the file, those that stand before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +131,8 @@ def index(files: Sequence[Path]) -> FoundSamples:
         found.earlier += [[Place(file, place) for place in batch] for start in earlier for batch in start]
         named = step_in(file) if keeps_samples(file) else None
         for batch in last:
-            step, places = told.samples[batch[0]].step, [Place(file, place) for place in batch]
+            step = told.samples[batch[0]].step
+            places = [Place(file, place, share=told.samples[place].share) for place in batch]
             step = named if step is None else step
             if step is None:
                 found.unplaced.append(places)
@@ -158,6 +185,10 @@ def _told(file: Path, size: int, written: int) -> Told | None:
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST)
+            if file.suffix == ".ipynb":
+                from ..notebook import printed_in  # only if there is one
+
+                data = printed_in(data).encode()
             places = {0, len(data) // 2, max(0, len(data) - HEAD)}
             some = [AROUND.sub("", data[at : at + HEAD].decode(errors="replace")) for at in places]
             if b"\0" in data[:4096] or not ("┃".encode() in data or any(map(_promises, some))):
@@ -165,14 +196,21 @@ def _told(file: Path, size: int, written: int) -> Told | None:
             text = AROUND.sub("", data.decode(errors="replace").replace("\r\n", "\n"))
     except OSError:
         return None
-    return _under_headings(text) or _between_rules(text, file) or _tabled(text) or _labelled(text)
+    return (
+        _under_headings(text)
+        or _between_rules(text, file)
+        or _tabled(text)
+        or _labelled(text)
+        or _labelled(text, TAGGED)
+    )
 
 
 def _promises(head: str) -> bool:
     """Return whether a stretch of a file holds a rule or a part of a sample more than once."""
     if len(list(islice(RULED.finditer(head), OFTEN))) == OFTEN:
         return True
-    return any(count >= OFTEN for count in Counter(map(_name, LABEL.finditer(head))).values())
+    labels = Counter(_name(label) for form in (LABEL, TAGGED) for label in form.finditer(head))
+    return any(count >= OFTEN and _rank(name, "output") is not None for name, count in labels.items())
 
 
 def _said(rule: re.Match[str]) -> str:
@@ -250,29 +288,50 @@ def _tabled(text: str) -> Told | None:
     return _told_by(printed, held_out=held_out)
 
 
-def _labelled(text: str) -> Told | None:
+def _labelled(text: str, form: re.Pattern[str] = LABEL) -> Told | None:
     """Return samples whose parts are labelled, wherever in a log they stand. The first label begins a sample; its step
-    is that of the heading above it, if all samples stand below one."""
-    labels = list(islice(LABEL.finditer(text), MOST_SECTIONS))
+    is that of the heading above it, if all samples stand below one. A prompt may hold labels of its own."""
+    labels = list(islice(form.finditer(text), MOST_SECTIONS))
     counts = Counter(map(_name, labels))
-    outputs = (name for name in counts if counts[name] >= OFTEN and _rank(name, "output") is not None)
-    output = next((name for name in outputs if "answer" not in tokens(name)), None)
+    outputs = [name for name in counts if counts[name] >= OFTEN and _rank(name, "output") is not None]
+    output = min(outputs, key=lambda name: _rank(name, "output") or 0, default=None)
     if output is None:
         return None
     cycle = {name for name, count in counts.items() if MOSTLY * counts[output] <= count <= counts[output] / MOSTLY}
-    if all(_rank(name, "prompt") is None for name in cycle):
+    beside = any(_rank(name, "prompt") is not None or _is_reference(name) for name in cycle)
+    if "answer" in tokens(output) and not any(_is_reference(name) for name in cycle):
+        return None  # the right one, for all we know
+    alone = {*tokens(output)} & WRITTEN and {*tokens(output)} <= WRITTEN | SAMPLED and counts[output] >= ALONE
+    if not beside and not alone:
         return None
     kept = [label for label in labels if _name(label) in cycle]
-    headings = list(HEADING.finditer(text))
-    records: list[tuple[int | None, dict[str, str]]] = []
+    first = next((_name(one) for one in kept if _name(one) == output or _rank(_name(one), "prompt") is not None), "")
+    headings, rows = list(HEADING.finditer(text)), list(ROW.finditer(text))
+    headings = [
+        row for row in rows if row["step"] or row["named"]
+    ] or headings  # rows that name their step, if there are such
+    records: list[tuple[int | None, float | None, dict[str, str]]] = []
+    part = ""
     for label, body in zip(kept, _bodies(text, kept), strict=True):
-        if _name(label) == _name(kept[0]):
+        name = _name(label)
+        if name == first:
             above = bisect(headings, label.start(), key=lambda heading: heading.start())
-            records.append((int(headings[above - 1][1]) if above else None, {}))
-        records[-1][1].setdefault(_name(label), BEHIND.split(body, maxsplit=1)[0].strip())
-    steps = [step for step, record in records if output in record]
-    placed = None not in steps and len({*steps}) > 1
-    return _told_by([Printed(_sample(one), step if placed else None) for step, one in records if output in one])
+            before = bisect(rows, label.start(), key=lambda row: row.start())
+            step = int(next(filter(None, headings[above - 1].groups()))) if above else 0 if rows and headings else None
+            records.append((step, before / len(rows) if rows else None, {}))
+        if not records:
+            continue
+        record, told = records[-1][2], BEHIND.split(body, maxsplit=1)[0].strip()
+        known = _is_reference(name) or any(_rank(name, kind) is not None for kind in ("output", "score"))
+        if part in record and output not in record and not known:
+            record[part] += f"\n{label[0].strip()} {told}"  # still the prompt
+        elif name not in record:
+            part = name
+            record[name] = told
+    held = [record for record in records if output in record[2]]
+    steps = [step for step, _, _ in held]
+    placed = None not in steps and (bool(rows) or len({*steps}) > 1)
+    return _told_by([Printed(_sample(one), step if placed else None, share=share) for step, share, one in held])
 
 
 def _told_by(printed: Sequence[Printed], score: str = "reward", **about: Any) -> Told | None:
@@ -281,6 +340,9 @@ def _told_by(printed: Sequence[Printed], score: str = "reward", **about: Any) ->
     wordy = sum(len(sample.output.split()) for sample in samples) >= PROSE * len(samples)
     if len(samples) < OFTEN or not (wordy or any(sample.prompt or "<" in sample.output for sample in samples)):
         return None
+    scored = any(sample.prompt and not math.isnan(sample.score) for sample in samples)
+    if not scored and 2 * sum(WORD.search(sample.output) is not None for sample in samples) < len(samples):
+        return None  # numbers that somebody printed
     return Told(tuple(printed), score, **about)
 
 
@@ -312,7 +374,13 @@ def _parts(bodies: Sequence[str]) -> list[dict[str, str]]:
 def _rank(name: str, part: str) -> int | None:
     """Return how surely a label names a part of a sample, 0 most; None if it does not, or names a reference."""
     said = tokens(name)
-    return None if {*said} & REFERENCES else min((PARTS[part].index(w) for w in said if w in PARTS[part]), default=None)
+    if {*said} & (REFERENCES | MEASURED):
+        return None
+    return min((PARTS[part].index(word) for word in said if word in PARTS[part]), default=None)
+
+
+def _is_reference(name: str) -> bool:
+    return bool({*tokens(name)} & REFERENCES)
 
 
 def _sample(record: Mapping[str, str], score: float | None = None) -> Raw:
@@ -322,7 +390,11 @@ def _sample(record: Mapping[str, str], score: float | None = None) -> Raw:
         named |= {part: record[min(ranks, key=lambda name: ranks[name])]} if ranks else {}
     if score is None and (told := named.get("score", "").split()):
         score = as_number(told[0])
-    reference = next((record[name] for name in record if {*tokens(name)} & REFERENCES), None)
+    if score is None:
+        others = "\n".join(f"{name}: {told}" for name, told in record.items() if told not in named.values())
+        given = min(GIVEN.finditer(others), key=lambda one: len(one["name"]), default=None)  # the plainest of several
+        score = None if given is None else as_number(WORDS.get(given["value"].lower(), given["value"]))
+    reference = next((record[name] for name in record if _is_reference(name)), None)
     return Raw(
         named.get("prompt", ""),
         named.get("output", ""),

@@ -7,42 +7,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from ...records import dataclass
-from ...vocabulary.names import tokens
+from ...vocabulary.names import listed, tokens
 from ..number import as_number
 
-PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "instruction")
-OUTPUTS = (
-    "output", "completion", "response", "output_response", "generation", "generated_text", "model_output",
-    "model_response", "model_answer",
-)  # fmt: skip
+PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "instruction", "prompt_tokens")
+OUTPUTS = (*listed("output"),)
 NESTED = (*OUTPUTS, "text")  # as a response may be called inside a list of them
 SCORES = ("score", "reward", "total_reward", "scores", "rewards", "final_reward", "return", "acc", "accuracy")
 GROUPS = ("group", "group_id", "group_idx", "prompt_idx", "prompt_id", "example_id", "uid", "task_id")
 LOOKED_AT = 32  # records by which the fields of a file are known
 DEEPEST = 3  # records within records
 DEEPEST_TEXT = 8  # messages nest a few levels; what nests deeper is no text
-PROSE = 3  # words of a text whose field has a name that says nothing
+PROSE, SENTENCE = 3, 32  # words of a text whose field has a name that says nothing; letters, if no path says it either
 
 OUTPUT_WORDS = {"output", "completion", "response", "generation", "transcript", "trajectory", "prediction", "reply"}
 PROMPT_WORDS = {"prompt", "input", "question", "query", "problem", "instruction", "task"}
 SCORE_WORDS = {"score", "reward", "return", "accuracy", "correct", "success", "pass", "grade"}
 TOTALS = {"total", "final", "overall"}
 # Fields about a sample that are neither its text nor its score.
-ASIDE = {
-    "id", "ids", "idx", "index", "uid", "uuid", "hash", "step", "iteration", "epoch", "seed", "rank", "version", "time",
-    "timestamp", "date", "length", "token", "count", "num", "n", "max", "min", "std", "logprob", "logprobs", "logp",
-    "advantage", "kl", "temperature", "turn", "turns", "model", "name", "dataset", "source", "split", "type", "status",
-    "path", "file", "reason", "error", "mask", "weight",
-}  # fmt: skip
+ASIDE = {*listed("beside a sample")}
 # What a response is compared with, or what was taken from it.
-REFERENCE = {
-    "gold", "golden", "reference", "ref", "ground", "truth", "gt", "gts", "target", "label", "expected", "true",
-}  # fmt: skip
+REFERENCE = {*listed("reference")}
 TAKEN = {"extracted", "parsed", "filtered", "format", "clipped", "truncated"}
 POLICY = {"assistant", "gpt", "model", "agent", "policy"}  # roles of a chat that the policy speaks in
-OTHERS = {
-    "tool", "function", "ipython", "observation", "environment", "env", "user", "human", "system", "developer",
-}  # fmt: skip
+OTHERS = {*listed("other role")}
 OPEN, CLOSE = "<tool_response>", "</tool_response>"  # as text/written.py knows them
 
 Record = Mapping[str, object]
@@ -169,6 +157,15 @@ def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | No
     if output is None:
         return None
     return Fields(output, prompt, _score(numbers, columns, guessed), _exact(list(columns), GROUPS))
+
+
+def is_prose(texts: Sequence[str]) -> bool:
+    """Return whether texts are written and not chosen from a list or put together by a program: they are long, and
+    nearly each is another one. Some scripts have no spaces between words."""
+    if len({*texts}) * 2 <= len(texts):
+        return False
+    spaced = all(map(str.isascii, texts))
+    return _mean(texts, len) >= SENTENCE and (not spaced or _mean(texts, lambda text: len(text.split())) >= PROSE)
 
 
 def _leaves(record: Record, above: Path = ()) -> Iterator[tuple[Path, object]]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import install, need
-from ..number import loads
-from ..paths import keeps_samples
+from ..number import as_step, loads
+from ..paths import COUNT, keeps_samples
 
 NUMBERED = re.compile(r"(.+?)_?(\d+)")  # a column of one of several samples in a row
 
@@ -127,7 +127,13 @@ def _read_document(file: Path, size: int, written: int) -> Sequence[Record]:
         return [part for row in table for part in _parted(dict(zip(map(str, columns), row, strict=False)))]
     held = (document, *document.values()) if isinstance(document, dict) else (document,)
     lists = [[one for one in rows if isinstance(one, dict)] for rows in held if isinstance(rows, list)]
-    return max(lists, key=len, default=[])
+    steps = [as_step(COUNT.sub("", key)) for key in document] if isinstance(document, dict) else [None]
+    if None not in steps and len(lists) == len(steps):  # {"step_10": [{...}, ...], "step_20": ...}
+        return [{"step": step, **one} for step, rows in zip(steps, lists, strict=True) for one in rows]
+    found = max(lists, key=len, default=[])
+    if isinstance(document, dict) and found and all("role" in turn and "content" in turn for turn in found):
+        return [document]  # a chat is one sample
+    return found
 
 
 def _parted(row: Record) -> list[Record]:

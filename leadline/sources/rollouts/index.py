@@ -15,9 +15,9 @@ from pathlib import Path
 from ...digits import exact_sum
 from ...records import dataclass, field, replace
 from ...vocabulary.names import tokens
-from ..clock import step_of
+from ..clock import of_groups, step_of
 from ..number import flat
-from ..paths import KEPT, is_held_out, keeps_samples, of_the_last, step_in
+from ..paths import KEPT, LOGGED, is_held_out, keeps_samples, of_the_last, step_in
 from .fields import (
     GROUPS,
     LOOKED_AT,
@@ -29,6 +29,7 @@ from .fields import (
     Raw,
     fields_of,
     first,
+    is_prose,
     rows_of,
     samples_in,
     text_of,
@@ -65,6 +66,7 @@ class Place:
     fields: Fields | None = None  # of the file, which one record cannot show
     unpack: Unpack | None = None
     budget: int = BUDGET
+    share: float | None = None  # of the rows of the log it stands in, those before it
 
 
 @dataclass(slots=True)
@@ -186,13 +188,6 @@ def _tinker(record: Record) -> Iterator[Record]:
         yield {"prompt": prompt, "output": output, "score": record["total_reward"], "group": record.get("group_idx")}
 
 
-def _tokens(record: Record) -> Iterator[Record]:
-    """Yield a sample of token ids, by which groups, lengths and repetition can still be told."""
-    if "response_tokens" in record:
-        told = {"prompt": record.get("prompt_tokens"), "output": record["response_tokens"]}
-        yield told | {"score": record.get("reward", ""), "group": record.get("prompt_idx")}
-
-
 DUMPS = (
     Dump("trl", r"completions_(?P<step>\d+)\.parquet", _trl),
     Dump("nemo_rl", r"(?P<split>train|val)_data_step(?P<step>\d+)\.jsonl", _nemo_rl, "train", latest=True),
@@ -210,7 +205,7 @@ DUMPS = (
     Dump("roll", r"rollout_dump_data\.step_(?P<step>\d+)\.jsonl", budget=1 << 27),
     Dump("tinker", r"iteration_(?P<step>\d+)/(?P<split>train|)[^/]*_rollout_summaries\.jsonl", _tinker, "train"),
     # With `save_traces`: shards of all steps.
-    Dump("open_instruct", r"[^/]+_rollouts_\d{6}\.jsonl", _tokens, note="the samples hold token ids, not text"),
+    Dump("open_instruct", r"[^/]+_rollouts_\d{6}\.jsonl", note="the samples hold token ids, not text"),
     Dump("areal", r"(?P<split>rollout|eval-rollout)/(?P<step>\d+)/[^/]+\.jsonl", None, "rollout"),
     # verl, rLLM and slime: one object a sample, such as `input`, `output`, `score`, `step`.
     Dump("verl", r"(?P<step>[0-9]{1,11})\.jsonl"),
@@ -266,10 +261,11 @@ def index_records(files: Sequence[Path]) -> FoundSamples:
 
 
 def _may_hold_samples(file: Path) -> bool:
-    """Return whether a file may be opened to see. A JSON document that does not say so by its name may be somebody's
-    notes on the run, such as its outcome, which a reading must not know."""
+    """Return whether a file may be opened to see. A JSON document that calls itself neither samples nor a log may be
+    somebody's notes on the run, such as its outcome, which a reading must not know."""
     if file.suffix == ".json":
-        return keeps_samples(file) or of_the_last(file)
+        logged = LOGGED.search(file.stem) is not None and file.name != "trainer_state.json"
+        return logged or keeps_samples(file) or of_the_last(file)
     return file.suffix in (".jsonl", ".csv") or bool(file.suffix == ".parquet" and readable_parquet([file], []))
 
 
@@ -292,12 +288,20 @@ def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place 
         return None
     if file.suffix == ".parquet" and step_of(held[0]) is None:
         return None  # a data set
-    place = _known(file, held, guessed=False)
+    place = _known(file, held, guessed=False) or (_by_content(file, held) if guessed else None)
     if place is None or not (fields := place.fields) or not (fields.prompt or fields.score or fields.group):
         return None
     told = [sample.output for sample in read_rows(held, place)]
     wordy = sum(len(text.split()) for text in told) >= PROSE * len(told)
-    return place if told and (wordy or (fields.prompt is not None and fields.score is not None)) else None
+    return place if told and (wordy or (fields.score and (fields.prompt or fields.group))) else None
+
+
+def _by_content(file: Path, rows: Sequence[Record]) -> Place | None:
+    """Return the place of a file whose fields have names that say nothing: somebody's sentences beside a score."""
+    place = _known(file, rows, guessed=True)
+    if place is None or place.fields is None or place.fields.score is None:
+        return None
+    return place if is_prose([sample.output for sample in read_rows(rows, place)]) else None
 
 
 def _words(rows: Sequence[Record]) -> set[str]:
@@ -314,18 +318,20 @@ def _known(file: Path, rows: Sequence[Record], *, guessed: bool) -> Place | None
 
 
 def _add_records(place: Place, found: FoundSamples, budget: int) -> None:
-    """Add the records of a file at the steps they name. Those that name none come in the order of the file; those of an
-    evaluation or of the final model are then of the last step."""
-    held: dict[int, list[Place]] = {}
+    """Add the records of a file at the steps they name, or at that of their group if a step counts samples. Those that
+    name none come in the order of the file; those of an evaluation or of the final model are then of the last step, and
+    so are those of a document without a score: it was written at once."""
+    placed: list[tuple[int, Place, object]] = []
     evaluation, before = is_held_out(place.file), None
+    at_the_end = evaluation or of_the_last(place.file)
     try:
         for at, record in records(place.file, budget):
             spot = replace(place, at=at)
             if (sample := next(read_rows([record], place), None)) is None:
                 continue
             if (step := step_of(record)) is not None:
-                held.setdefault(step, []).append(spot)
-            elif evaluation or of_the_last(place.file):
+                placed.append((step, spot, sample.prompt if sample.group is None else sample.group))
+            elif at_the_end or (place.file.suffix == ".json" and math.isnan(sample.score)):
                 found.last.append(spot)
             elif before is not None and sample.prompt == before:
                 found.unplaced[-1].append(spot)  # those of one prompt in a row are one batch
@@ -334,6 +340,10 @@ def _add_records(place: Place, found: FoundSamples, budget: int) -> None:
                 before = sample.prompt or None
     except OSError as error:
         found.notes.append(f"{place.file.name} could not be read: {error.strerror or error}")
+    told = [step for step, _, _ in placed]
+    held: dict[int, list[Place]] = {}
+    for step, (_, spot, _) in zip(of_groups(told, [group for _, _, group in placed]) or told, placed, strict=True):
+        held.setdefault(step, []).append(spot)
     for step, spots in held.items():
         for spot in spread(spots, MOST):
             found.add(step, spot, evaluation=evaluation)

@@ -13,16 +13,11 @@ import numpy as np
 
 from ...records import dataclass, field
 from ...run import Steps, Values
+from ...vocabulary.names import listed
 from .clock import STAMP, stamps
 from .part import GB_PER_MIB, GpuColumns, Part, blocks_of
 
-COLUMNS = {  # what nvidia-smi and dmon call it, without its unit: what it is
-    "timestamp": "time", "date": "date", "time": "time", "index": "device", "gpu": "device", "uuid": "device",
-    "gpu_uuid": "device", "pci.bus_id": "device", "gpu_bus_id": "device", "power.draw": "power_w",
-    "power.draw.instant": "power_w", "power.draw.average": "power_w", "pwr": "power_w",
-    "power.limit": "power_limit_w", "enforced.power.limit": "power_limit_w", "memory.used": "memory_gb",
-    "fb": "memory_gb", "memory.total": "memory_total_gb", "utilization.gpu": "utilisation", "sm": "utilisation",
-}  # fmt: skip
+COLUMNS = listed("gpu")  # what nvidia-smi and dmon call it, without its unit: what it is
 UNIT = {  # what nvidia-smi counts in
     "power_w": 1.0, "power_limit_w": 1.0, "memory_gb": GB_PER_MIB, "memory_total_gb": GB_PER_MIB, "utilisation": 1.0,
 }  # fmt: skip
