@@ -16,13 +16,13 @@ from conftest import EXAMPLES, ROOT
 from package import PACKAGE, texts, trees
 
 BUDGETS = {
-    "lines of the package": 51200,
-    "files run by one read": 134,
+    "lines of the package": 51150,
+    "files run by one read": 132,
     "functions run by one read": 1045,
     "class names defined twice": 0,
     "functions over 60 lines": 0,
     "functions over 8 parameters": 0,
-    "longest import chain": 19,
+    "longest import chain": 18,
 }
 SLACK = 0.03  # of a budget: what it may stand above its figure before it has to be lowered
 

@@ -53,7 +53,7 @@ count["modules imported"] = sum(name.partition(".")[0] == "leadline" for name in
 print(json.dumps(count), file=sys.stderr)
 """
 
-MODULES = 157
+MODULES = 159
 BUDGETS = {
     "healthy": {
         "files of the run opened": 24,

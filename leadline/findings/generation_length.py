@@ -14,8 +14,8 @@ from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
 from ..questions.changes import sudden_step
 from ..questions.direction import since_of
 from ..questions.level import KNOWN, SETTLED, p_above, p_below, steps_seen
+from ..reading.samples import evidence_of
 from ..reading.view import View
-from ..reading.whole import evidence_of
 from ..records import dataclass
 from ..run import Series
 from ..text.relation import PAYS

@@ -10,8 +10,8 @@ from ..digits import percent
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Beside, Meaning, Move, Suspect, since_said, ways_said
 from ..facts.judgement import REVIEW
+from ..reading.samples import evidence_of, last_review
 from ..reading.view import HEADLINE, View
-from ..reading.whole import evidence_of, last_review
 from ..records import dataclass, replace
 from ..run import Rollout
 from ..text.evidence import GamedEvidence

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..digits import number, percent
 from ..facts import Evidence, Facts, Finding, Guide
+from ..reading.samples import evidence_of
 from ..reading.view import View
-from ..reading.whole import evidence_of
 from ..records import dataclass
 
 GUIDE = {

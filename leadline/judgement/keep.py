@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from ..questions.direction import UNSEEN
 from ..questions.fall import Ranking, logged_steps, rank
 from ..questions.forecast import WORTH
 from ..run import Checkpoint
-from .case import Case
+
+if TYPE_CHECKING:
+    from .case import Case
 
 # The mean over five sets of runs whose score can be believed, each set the same; .83 to .89 with one of them left out.
 BELIEVED = 0.85  # probability: that the step is as good as the best by the truth, where every path says so

@@ -14,9 +14,9 @@ from ..run import Band, Run, Series
 from ..text.shown import shown_samples
 from .kl import distance_series
 from .machine import Spent, power_by_step, time_spent
+from .samples import measures_of
 from .view import HEADLINE, View
 from .wall_clock import step_times
-from .whole import measures_of
 
 Wanted = Literal["none", "main", "all"]
 

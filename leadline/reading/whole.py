@@ -18,9 +18,8 @@ from ..plan import Plan
 from ..progress import tell
 from ..questions.fall import Fall, fall_of
 from ..questions.level import level_from, level_now, start_of
-from ..records import dataclass, field, replace
-from ..run import HEADLINE, Review, Run, Series
-from ..text.evidence import GamedEvidence, gather
+from ..records import dataclass, field
+from ..run import HEADLINE, Run, Series
 from ..text.prompts import ChangeOfPrompts, changes_in
 from ..text.sampler import Batch, look
 
@@ -110,41 +109,3 @@ class Trace:
     def until(self, step: float) -> Trace | None:
         """Return the same as it stood at a step; None if nothing was logged by then."""
         return self._whole.of(self.series.until(math.floor(step)))
-
-
-def evidence_of(whole: Whole) -> GamedEvidence:
-    """Gather what samples and logged numbers say about the reward, once a reading. A reader's "ok" makes the text it
-    covers the new baseline, and so do new prompts."""
-    return whole.once("gamed", lambda: _gathered(whole))
-
-
-def measures_of(whole: Whole) -> tuple[Series, ...]:
-    """Return the measures of the text as series."""
-    relation = evidence_of(whole).relation
-    tracks = {} if relation is None else relation.tracks
-    names = {way: f"text/{way}" for way in tracks}
-    return tuple(Series(names[way], names[way], "samples", each.steps, each.values) for way, each in tracks.items())
-
-
-def _gathered(whole: Whole) -> GamedEvidence:
-    """Gather it since the last baseline. New prompts do not undo what was proven before them and still stands."""
-    review = last_review(whole)
-    read = review.seen_until if review is not None and review.answer == "ok" else None  # the last step found right
-    asked = [change.prompts for change in whole.prompt_changes if read is None or change.prompts.after > read]
-    baselines = [read, *(prompts.after for prompts in asked)]
-    latest = gather(whole.run, whole.batches, baselines[-1])
-    if latest.proven:
-        return latest
-    for baseline, prompts in zip(baselines, asked, strict=False):
-        earlier = [batch for batch in whole.batches if batch.step <= prompts.before]
-        before = gather(whole.run.until(prompts.before), earlier, baseline)
-        still = gather(whole.run, whole.batches, baseline) if before.proven else before
-        if still.proven:
-            return replace(still, begun=before.begun)
-    return latest
-
-
-def last_review(whole: Whole) -> Review | None:
-    """Return the review that counts: of those who saw furthest the last one that was given."""
-    ordered = sorted(whole.run.reviews, key=lambda review: (review.seen_until, review.at))
-    return ordered[-1] if ordered else None

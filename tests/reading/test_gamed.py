@@ -19,7 +19,7 @@ from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import read_run, view_of
 from leadline.reading.view import View
-from leadline.reading.whole import evidence_of
+from leadline.reading.samples import evidence_of
 from leadline.run import Checkpoint, Config, Review, Rollout, Rollouts, Run, Series
 from leadline.text.evidence import gather
 from leadline.words import sentence
