@@ -49,8 +49,8 @@ class Plan:
 def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | None:
     """Return the plan of a run. `planned` is how many steps somebody says that it is to have; where nobody does, the
     learning rate may show its end. Where no plan is known the run is judged as if it went on for as long again, where
-    it is finished as if it were extended by half. `silent`: whoever reads it knows that its log has long been still.
-    None: nothing was logged."""
+    it is finished as if it were extended by half, or to the end of a plan that it has not reached. `silent`: whoever
+    reads it knows that its log has long been still. None: nothing was logged."""
     first, now = run.first_step, run.last_step
     if first is None or now is None:
         return None
@@ -62,7 +62,8 @@ def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | No
     ended = _ended(run, planned, now, source, silent=silent)
     length = max(now - first, 1)
     if ended is not None:
-        return Plan(first, now, now + max(round(EXTENDED * length), 1), planned, ended, source)
+        extended = now + max(round(EXTENDED * length), 1)
+        return Plan(first, now, extended if planned is None or planned <= now else planned, planned, ended, source)
     return Plan(first, now, now + length if planned is None else planned, planned, source=source)
 
 

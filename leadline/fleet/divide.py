@@ -91,8 +91,8 @@ def _walk(place: str, listed: Lister, ready: list[tuple[str, str]], depth: int) 
     files, folders = listed(place)
     samples = sample_files(place, files)
     own = [file for file in files if may_be_log(file.name) and file.name not in samples]
-    if "metrics" not in folders:  # so MLflow marks a folder of runs; it is none itself
-        own = [file for file in own if file.name != "meta.yaml"]
+    if "metrics" in folders:  # so MLflow marks a run; without metrics it marks a folder of runs
+        own += [file for file in files if file.name == "meta.yaml"]
     part = _Part(logs=len(own), spread=len(own) > MOST_LOGS)
     seen: list[object] = [tuple(file) for file in files]
     several = 0

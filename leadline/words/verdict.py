@@ -30,7 +30,7 @@ from . import sentence
 
 WIDEST = 100  # columns of a headline
 TIGHT, SIZELESS = 3, 2  # how short a reason, and how sure it is, can be made
-LOST = (0, 3, 9), (0, 2, 4, 6), (0, 1, 5)  # how much a reader misses of each slot of the headline if it is made shorter
+LOST = (0, 9), (0, 2, 4, 6), (0, 1, 20)  # how much a reader misses of each slot of the headline if it is made shorter
 FORMS = sorted(
     product(*map(range, map(len, LOST))), key=lambda less: sum(lost[n] for lost, n in zip(LOST, less, strict=True))
 )
@@ -43,7 +43,7 @@ ENDED = {
     "silent": "no log output for a long time",
 }
 SURE_OF: dict[Outcome, str] = {
-    "improving": "it rises",
+    "improving": "it is rising",
     "regressed": "it dropped",
     "collapsed": "it dropped",
     "hacked": "of hacking",
@@ -128,14 +128,14 @@ def _fitted(judgement: Judgement) -> tuple[str, bool]:
 
 
 def _what(judgement: Judgement, less: int = 0) -> str:
-    """The first slot: the verdict, and the step to keep. `less`: 1 without why to review, 2 nor when to check."""
-    review = f", review {'changed ' * (not less)}responses" * judgement.asks_for_review
+    """The first slot: the verdict, and the step to keep. `less`: 1 without when to check."""
+    review = ", review responses" * judgement.asks_for_review
     if judgement.reason.without_verdict:
         return "NO VERDICT"
     if judgement.verdict == "continue":
         return f"CONTINUE{' to the end of the plan' * judgement.nearly_through}{review}"
     if judgement.verdict == "undecided":
-        look = "" if less > 1 or judgement.next_look_step is None else f", check at step {judgement.next_look_step}"
+        look = "" if less or judgement.next_look_step is None else f", check at step {judgement.next_look_step}"
         return f"UNDECIDED{', leaning to stop' * judgement.leans_to_stop}{review}{look}"
     best, horizon = judgement.best_checkpoint, judgement.horizon
     start = "" if horizon is None or horizon.first_step < 2 else f" from step {horizon.first_step}"
@@ -154,8 +154,9 @@ def _what(judgement: Judgement, less: int = 0) -> str:
     since = _since(judgement.reason) if judgement.outcome == "hacked" else ""
     ended = "" if bad is None else f", {_likely(judgement.reason).upper()}{bad}{since}"
     if judgement.worth_extending:
-        keep = f", worth extending{keep * (less < 2)}"
-    return f"FINISHED{ended}{keep}{review}"
+        keep = f", worth extending{keep * (not less)}"
+    over = "LOG ENDED" if judgement.ended == "silent" else "FINISHED"  # whether the run did, nobody said
+    return f"{over}{ended}{keep}{review}"
 
 
 def _how_sure(judgement: Judgement, less: int = 0) -> str:
@@ -318,7 +319,7 @@ def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
     if reason.turn is None:
         return f"{name} {rising}, {went(reason.start, reason.level)}{slow}"
     since = "" if reason.turn.step is None else f" since step ~{reason.turn.step}"
-    return f"{name} {rising} again{since}, {went(reason.turn.level, reason.level)}{slow}"
+    return f"{name} {rising} again{since}, {level(reason.start)} → {went(reason.turn.level, reason.level)}{slow}"
 
 
 def ended_says(judgement: Judgement) -> str:

@@ -46,7 +46,7 @@ SAID: list[tuple[str, Judgement, str]] = [
     (
         "continue",
         Judgement("continue", Reason("rising", start=0.2, level=0.6), 0.9, advice=(TO_READ,)),
-        "CONTINUE, review changed responses · reward rising, 0.200 → 0.600 · 90% chance of gain. Next: Review the "
+        "CONTINUE, review responses · reward rising, 0.200 → 0.600 · 90% chance of gain. Next: Review the "
         "responses (they changed): leadline review PATH.",
     ),
     (
@@ -145,7 +145,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             0.02,
             nearly_through=True,
         ),
-        "CONTINUE to the end of the plan · reward rising, 0.200 → 0.600 · 99% sure it rises.",
+        "CONTINUE to the end of the plan · reward rising, 0.200 → 0.600 · 99% sure it is rising.",
     ),
     (
         "continue",
@@ -154,12 +154,12 @@ SAID: list[tuple[str, Judgement, str]] = [
             Reason("rising", p=0.99, clear=True, start=0.589, turn=TurningPoint(0.037, 77), level=0.34),
             0.39,
         ),
-        "CONTINUE · reward rising again since step ~77, 0.037 → 0.340 · 39% chance of gain.",
+        "CONTINUE · reward rising again since step ~77, 0.589 → 0.037 → 0.340 · 39% chance of gain.",
     ),
     (
         "continue",
         Judgement("continue", Reason("rising", p=0.7, clear=False, start=0.6, turn=TurningPoint(0.2, None), level=0.5)),
-        "CONTINUE · reward likely rising again, 0.200 → 0.500.",
+        "CONTINUE · reward likely rising again, 0.600 → 0.200 → 0.500.",
     ),
     (
         "roll_back",
