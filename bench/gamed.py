@@ -35,7 +35,7 @@ from tables import Table, rate, share
 from leadline.facts.finding import SAID
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import view_of
-from leadline.reading.whole import evidence_of
+from leadline.reading.samples import evidence_of
 from leadline.text.evidence import ALL, TOLD
 from leadline.text.relation import Relation
 
