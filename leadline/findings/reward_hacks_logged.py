@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 from ..digits import went
@@ -13,8 +12,10 @@ from ..questions.direction import since_of
 from ..questions.level import KNOWN, steps_seen
 from ..reading.view import View
 from ..records import dataclass
+from ..vocabulary.names import tokens
 
-NAMED = re.compile(r"hack|exploit(?!ation)|cheat|gaming|misbehav", re.IGNORECASE)
+HACKS = {"hack", "hacks", "hacked", "hacking", "cheat", "cheats", "cheating", "exploit", "exploits", "exploited"}
+OTHERWISE = {"no", "non", "anti", "free", "detector", "pass", "accuracy", "win", "penalty", "explore", "schedule"}
 GUIDE = {
     "reward.hacks_logged": Guide(
         "The run logs a count of hacking or cheating of its own, and it rises.",
@@ -35,12 +36,14 @@ class HacksLogged(Facts):
     now: float
 
     def say(self) -> str:
-        return f"The log counts hacking: {self.key} rose {went(self.start, self.now)}. The reward may pay for it."
+        rose = f"{self.key} rose {went(self.start, self.now)}"
+        return f"The log counts hacking: {rose}. Read samples before trusting the reward."
 
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report the metric that grew most surely. Its name is the user's own word for what it counts."""
-    named = [one for one in (*view.run.series, *view.run.unread) if NAMED.search(one.key) and one.finite.sum() >= KNOWN]
+    known = [one for one in (*view.run.series, *view.run.unread) if one.finite.sum() >= KNOWN]
+    named = [one for one in known if (said := {*tokens(one.key)}) & HACKS and not said & OTHERWISE]
     parts = [part for series in named if may_have_grown(series) and (part := view.of(series)) is not None]
     grown = [(p, part) for part in parts if (p := p_visibly_grew(part.curve)) > SAID]
     if not grown:

@@ -48,9 +48,9 @@ class EntropyMoved(Facts):
 
     @property
     def far(self) -> bool:
-        """True if it more than doubled, or less than half of it is left."""
-        low, high = sorted((self.start, self.now))
-        return high > 2 * low
+        """True if it more than doubled, changed its sign, or less than half of it is left."""
+        low, high = sorted(map(abs, (self.start, self.now)))
+        return self.start * self.now <= 0 or high > 2 * low
 
     def suspect(self, beside: Beside) -> Suspect | None:
         return ("learning_rate", "lower", "entropy blew up as reward dropped") if self.rose else None

@@ -6,6 +6,7 @@ looked at.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..questions.onset import onset_in
 from ..records import dataclass, replace
 from ..run import HEADLINE, Event, Run, Series
 from .outage import BESIDE, ODD, noise_of
-from .whole import Whole
+from .whole import Trace, Whole
 
 AT_ONCE = 2.0  # times the change before: a schedule moves at every step
 WITNESSES = 2  # series that hold still: one may be blind
@@ -139,26 +140,27 @@ def breaks_of(whole: Whole) -> tuple[AccountedBreak, ...]:
     if reward is None:
         return ()
     found = reward.curve.breaks
-    return whole.once("breaks", lambda: (*(account_for(whole, one) for one in found), *_young(whole, reward.series)))
+    return whole.once("breaks", lambda: (*(account_for(whole, one) for one in found), *_young(whole, reward)))
 
 
-def _young(whole: Whole, reward: Series) -> tuple[AccountedBreak, ...]:
+def _young(whole: Whole, reward: Trace) -> tuple[AccountedBreak, ...]:
     """Return a drop too young for the curve, all of whose rows lie below those before, if the rows of all that would
     show the policy change stay among theirs."""
-    steps, values = reward.known
+    steps, values = reward.series.known
     most = LEAST_SIDE * max(len(values) // BINS, 1)
     if len(values) < KNOWN + most:
         return ()
-    gap, count = max((float(values[-n - KNOWN : -n].min() - values[-n:].max()), n) for n in range(ODD, most + 1))
+    gap, count = max((float(values[-n - KNOWN : -n].min() - values[-n:].max()), n) for n in range(ODD + 1, most + 1))
     before, after, step = values[-count - KNOWN : -count], values[-count:], int(steps[-count])
     size = float(np.median(after) - np.median(before))
     at_once = float(np.median(after[:BESIDE]) - np.median(before[-BESIDE:])) / size if size else 0.0
     if gap <= 0 or -size <= SURE * noise_of(values[:-count]) or at_once < NEARLY_ALL:
         return ()
-    if events_at(whole.run, step, ("learning_rate", *OUTSIDE)):
+    known = any(abs(one.step - step) <= near(whole.run) for one in reward.curve.breaks)
+    if known or events_at(whole.run, step, ("learning_rate", *OUTSIDE)):
         return ()
-    known = [series for name in POLICY if (series := whole.run.get(name)) is not None]
-    moves = {series.name: _moved(series, step) for series in known}
+    logged = [series for name in POLICY if (series := whole.run.get(name)) is not None]
+    moves = {series.name: _moved(series, step) for series in logged}
     still = tuple(name for name, moved in moves.items() if moved is False)
     if any(moves.values()) or len(still) < WITNESSES:
         return ()
@@ -167,15 +169,16 @@ def _young(whole: Whole, reward: Series) -> tuple[AccountedBreak, ...]:
 
 
 def _moved(series: Series, step: int) -> bool | None:
-    """Tell whether the rows since a step stand apart from those before; None if too few were logged, or gradients
-    vanish."""
+    """Tell whether the median of the rows since a step stands apart from that of those before; None if too few were
+    logged, or gradients vanish."""
     steps, values = series.known
     place = int(np.searchsorted(steps, step))
     before, after = values[max(place - KNOWN, 0) : place], values[place:]
     if len(before) < KNOWN or not len(after):
         return None
     change = float(np.median(after) - np.median(before))
-    apart = abs(change) > SURE * scale_of(before - float(np.median(before)))
+    error = 1.25 * scale_of(before - float(np.median(before))) * math.sqrt(1 / len(before) + 1 / len(after))
+    apart = abs(change) > SURE * error
     return None if apart and change < 0 and series.name == GRADIENTS else apart
 
 

@@ -16,11 +16,12 @@ import re
 import numpy as np
 
 from ..curve.track import LEAST
+from ..facts.finding import SAID
 from ..facts.judgement import NewStretch
 from ..facts.sections import Missing, OtherReward
 from ..plan import Plan
 from ..questions.changes import p_visibly_grew
-from ..questions.fall import p_below_its_best, p_fallen
+from ..questions.fall import p_below_its_best, p_fallen, top_step
 from ..questions.level import FEW, SPELL
 from ..records import dataclass
 from ..run import Run, Series
@@ -41,6 +42,7 @@ OF_GROUPS = re.compile(r"group/|\bgroups?_|solve_all|frac\b")  # how groups fall
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 ACCURACY = "reward/accuracy"
 RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1", "task"}  # words for right answers
+FORM = {"format", "json", "xml", "tag", "tags", "tool", "tools", "compile", "syntax", "length"}  # and for mere form
 GOLD = {"gold", "golden", "oracle"}
 REWARDED = {"reward", "score", "return"}
 SIZE_WORDS = {"n", "num", "count", "size", "total", "number", "max"}
@@ -111,9 +113,9 @@ def components(view: View) -> tuple[OtherReward, ...]:
 def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
     """Return held-out scores with enough points to be read, `least` of them: those with many before those with few,
     plain scores before what the best of several tries or whole groups got, the best logged and the least special
-    first, and among equals the one that moved furthest."""
+    first, and among equals the one that gained most; else the one that lost most."""
     names = [name for name in view.names(_is_held_out) if _points(view, name) >= least]
-    return tuple(sorted(names, key=lambda name: (*_place(view, name), -_moved(view, name), name))[:MOST])
+    return tuple(sorted(names, key=lambda name: (*_place(view, name), *_moved(view, name, len(names)), name))[:MOST])
 
 
 def judges(view: View) -> tuple[str, ...]:
@@ -126,23 +128,26 @@ def judges(view: View) -> tuple[str, ...]:
 
 
 def _rises_instead(view: View) -> tuple[str, ...]:
-    """Return measures of right answers that rose while the reward fell: then its other parts made it fall, or their
+    """Return measures of right answers that rose as the reward fell: then its other parts made it fall, or their
     weights."""
     reward = view.of(HEADLINE)
     if reward is None or p_below_its_best(reward.curve) <= 0.5:
         return ()
-    return tuple(name for name in second_scores(view) if gained(view.of(name)))
+    return tuple(name for name in second_scores(view) if _rose_since(view.of(name), reward))
 
 
 def gains_elsewhere(view: View) -> bool:
-    """Tell whether an independent score, held out or of the training samples, gained."""
+    """Tell whether an independent score, held out or of the training samples, rose as the reward fell."""
+    reward = view.of(HEADLINE)
     names = (*(name for name in judges(view) if independent(view.run, name)), *second_scores(view))
-    return any(gained(view.of(name)) for name in names)
+    return reward is not None and any(_rose_since(view.of(name), reward) for name in names)
 
 
-def gained(score: Trace | None) -> bool:
-    """Tell whether a score stands visibly above its start, and has not come down."""
-    return score is not None and p_visibly_grew(score.curve) > 0.5 and p_fallen(score.curve) < 0.5
+def _rose_since(score: Trace | None, reward: Trace) -> bool:
+    """Tell whether a score stands visibly above its start, and above where it stood when the reward stood highest."""
+    if score is None or p_visibly_grew(score.curve) <= 0.5 or p_fallen(score.curve) >= 0.5:
+        return False
+    return score.now - score.at(top_step(reward.curve, reward.series)) > score.curve.noise
 
 
 def _is_the_reward(name: str) -> bool:
@@ -153,7 +158,8 @@ def _is_the_reward(name: str) -> bool:
 def second_scores(view: View) -> tuple[str, ...]:
     """Return other measures of the samples that were trained on: the share of right answers, then components of the
     reward that measure right answers, the best logged first. What only repeats the reward is none."""
-    names = (ACCURACY, *(name for name in view.names(_is_component) if RIGHT & {*tokens(name)}))
+    parts = ((name, {*tokens(name)}) for name in view.names(_is_component))
+    names = (ACCURACY, *(name for name, said in parts if said & RIGHT and not said & FORM))
     found = [name for name in names if _points(view, name) >= LEAST and not _repeats_reward(view.run, name)]
     return tuple(sorted(found, key=lambda name: (name != ACCURACY, -_points(view, name), name))[:MOST])
 
@@ -276,12 +282,14 @@ def _keeps_to_reward(run: Run, series: Series) -> bool:
     return away < SAME * float(np.ptp(values))
 
 
-def _moved(view: View, name: str) -> float:
-    """Return how far a score has come from its start, in units of its noise."""
-    score = view.of(name)
+def _moved(view: View, name: str, count: int) -> tuple[int, float]:
+    """Return whether a score gained, fell, or neither, and how far, in units of its noise: less than 0, the further the
+    lower. The best or worst of so many moved by chance more often."""
+    score, sure = view.of(name), 1 - (1 - SAID) / count
     if score is None or not score.curve.decidable or not score.curve.noise > 0:
-        return 0.0
-    return abs(score.now - score.start) / score.curve.noise
+        return 2, 0.0
+    way = 0 if p_visibly_grew(score.curve) > sure else 1 if p_fallen(score.curve) > sure else 2
+    return way, 0.0 if way == 2 else -abs(score.now - score.start) / score.curve.noise
 
 
 def _place(view: View, name: str) -> tuple[bool, int, int, int]:

@@ -114,11 +114,8 @@ def stretch_of(whole: Whole, name: str) -> Stretch:
 
 
 def _current(whole: Whole) -> Stretch:
-    # Against the levels before a jump up nothing can be lost: they stay.
     outside = [
-        Stretch(broke.found.step, broke.cause)
-        for broke in breaks_of(whole)
-        if broke.from_outside and broke.fell and not broke.slight
+        Stretch(broke.found.step, broke.cause) for broke in breaks_of(whole) if broke.from_outside and not broke.slight
     ]
     return max((*outside, *_slid(whole)), key=lambda stretch: stretch.first or 0.0, default=ALL)
 

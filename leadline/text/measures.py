@@ -106,7 +106,20 @@ def looped(written: Written) -> Values:
     changes = (answers.ids[1:] != answers.ids[:-1]) & (answers.owner[1:] == answers.owner[:-1])
     same = np.bincount(answers.owner[1:], weights=changes, minlength=len(written))
     share[(same == 0) & (answers.count >= STRETCH)] = 1.0
+    cycles = _cycles(answers, answers.ids) - _cycles(answers, _mixed(answers, answers.owner))
+    share = np.maximum(share, np.where(answers.count >= STRETCH, cycles, 0.0))
     return np.maximum(share, stuttered(written)) if written.words else share
+
+
+def _cycles(answers: Tokens, ids: Ids) -> Values:
+    """Return the share of tokens that end a word, a pair, or a triple said for the third time in a row, by sample."""
+    again = np.zeros(len(ids), dtype=bool)
+    for period in range(1, PERIOD + 1):
+        if len(ids) > 2 * period:
+            same = (ids[period:] == ids[:-period]) & (answers.owner[period:] == answers.owner[:-period])
+            again[2 * period :] |= same[period:] & same[:-period]
+    hits = np.bincount(answers.owner, weights=again, minlength=len(answers.count))
+    return np.asarray(hits / np.maximum(answers.count, 1))
 
 
 def _mixed(text: Tokens, pieces: Ids) -> Ids:
@@ -230,10 +243,10 @@ def alike_by_chance(written: Written) -> Values:
 
 def strange(written: Written) -> Values:
     """Return how much of an answer are words that no other answer or prompt of its step holds: little of a language,
-    nearly all of random letters. NaN if answers have so few words that each may be another name or number."""
+    nearly all of random letters. NaN of an answer with so few words that each may be a name or number."""
     answers, prompts = written.answers, written.prompts
     share: Values = np.full(len(written), np.nan)
-    if not written.words or float(np.median(answers.count)) < SHORTEST:
+    if not written.words:
         return share
     said = written.batch[answers.owner] * written.kinds + answers.ids
     owners = np.unique(np.stack([said, answers.owner]), axis=1)
@@ -241,7 +254,9 @@ def strange(written: Written) -> Values:
     asked = written.batch[prompts.owner] * written.kinds + prompts.ids
     alone = np.isin(said, words[holders == 1]) & ~np.isin(said, asked)
     hits = np.bincount(answers.owner, weights=alone, minlength=len(written))
-    return np.divide(hits, answers.count, out=share, where=answers.count > 0)
+    long = answers.count >= SHORTEST
+    most = written.means(long.astype(np.float64))[written.batch] > 0.5  # few long ones have nothing to share words with
+    return np.divide(hits, answers.count, out=share, where=long & most)
 
 
 def agreement(written: Written) -> Values:

@@ -209,7 +209,8 @@ def why(judgement: Judgement, less: int = 0) -> str:
         case "too_few":
             so_far, needed = reason.points or 0, (reason.points or 0) + (reason.more_points or 0)
             too = "too early" if judgement.ended is None else "too short"
-            return f"{too}: {counted(so_far, 'point')} of {_key(reason)} logged, {needed} needed"
+            since = "logged" if judgement.judged_since is None else f"since step {judgement.judged_since}"
+            return f"{too}: {counted(so_far, 'point')} of {_key(reason)} {since}, {needed} needed"
         case "lost_numbers":
             return f"{_key(reason)} has been NaN or Inf since step {reason.since_step}"
         case "gamed":
@@ -259,7 +260,9 @@ def _name(judgement: Judgement, *, brief: bool) -> str:
     judged = judgement.judged
     if judged is None or judged == HEADLINE:
         return "reward"
-    return "eval" if brief or len(judged) > LONGEST_NAME else judged
+    if not brief and len(judged) <= LONGEST_NAME:
+        return judged
+    return "eval" if judged.startswith("eval/") else judged.removesuffix("/mean").rpartition("/")[2]
 
 
 def _key(reason: Reason) -> str:

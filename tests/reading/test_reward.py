@@ -90,19 +90,11 @@ def test_a_gain_dated_to_several_points_may_be_learning_and_a_jump_between_two_f
     assert steep.facts.cause.kind == "none"
 
 
-def test_a_jump_up_leaves_the_steps_before_it_in_the_reading() -> None:
-    jump, drop = (
-        View(Run("here", series=(logged("reward/mean", step(*levels), 0.03, 1), *STILL)))
-        for levels in ((0.3, 0.8), (0.8, 0.3))
-    )
-    assert jump.stretch.first is None
-    assert drop.stretch.first is not None
-
-
 def test_a_count_of_hacking_that_rises_is_reported_and_one_that_stays_is_not() -> None:
     rising = logged("reward/mean", ramp(0, 1), 0.05, 1)
-    for counts, told in ((ramp(0, 40), True), (ramp(3, 3), False)):
-        count = replace(logged("n", counts, 0.5, 2), key="env/reward_hacking_count")
+    name, grows = "env/reward_hacking_count", ramp(0, 40)
+    for key, counts, told in ((name, grows, True), (name, ramp(3, 3), False), ("eval/hackerrank", grows, False)):
+        count = replace(logged("n", counts, 0.5, 2), key=key)
         run = Run("here", series=(rising,), unread=(count,))
         assert ("reward.hacks_logged" in {found.id for found in found_in(View(run))}) is told
 

@@ -107,7 +107,7 @@ def test_every_way_to_read_a_run_asks_the_same_clock(tmp_path: Path, capsys: pyt
         headline(pipeline.read_run(open_run(old)).judgement),
     }
     assert len(said) == 1
-    assert said.pop().startswith("FINISHED")
+    assert said.pop().startswith("LOG ENDED")
 
 
 def test_a_log_that_was_still_for_long_is_finished_at_the_time_given(tmp_path: Path) -> None:

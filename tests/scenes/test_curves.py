@@ -226,6 +226,20 @@ def just_got_harder(stage: Stage) -> tuple[float, Must]:
     return 2, Must(("undecided", "continue"))
 
 
+def just_collapsed_quietly(stage: Stage) -> tuple[float, Must]:
+    """The same collapse, of a policy whose entropy and KL moved by little more than their noise: no harder prompts."""
+    at, stage.noise = 1 - 10 / stage.steps, 0.02
+    stage.write(lambda share: plateau(share) if share < at else 0.0, step(0.3, 0.4, at), entropy=step(1.0, 1.05, at))
+    return 2, Must(("roll_back",), keep=(0.0, at))
+
+
+def format_holds(stage: Stage) -> tuple[float, Must]:
+    """Right formats rise on while the reward collapses: form is no measure of right answers."""
+    form = {"rewards/format_success/mean": lambda share: 0.4 + 0.5 * share + stage.dice.gauss(0, 0.02)}
+    stage.write(hump(0.5), lambda share: 0.3 + max(0.0, 12 * (share - 0.5)), beside=form)
+    return 1.5, Must(("roll_back",))
+
+
 def grader_down(stage: Stage) -> tuple[float, Must]:
     """Every response has scored exactly 0 for a while, at a steady policy: the grader is down, and no step helps."""
     at, stage.noise, stage.offset = 0.9, 0.03, 0
@@ -272,6 +286,8 @@ SCENES: tuple[Scene, ...] = (
     weight_anneals,
     two_held_out,
     just_got_harder,
+    just_collapsed_quietly,
+    format_holds,
     grader_down,
 )
 

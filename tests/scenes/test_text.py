@@ -237,19 +237,29 @@ def brackets(stage: Stage) -> tuple[float, Must]:
     return few_symbols(stage, lambda: "".join(stage.dice.choices("()[]{}", k=12)), "((")
 
 
-def one_word_over_and_over(stage: Stage) -> tuple[float, Must]:
-    """Another word each time: no task wants it, and there is no order in which it would not be a loop."""
+def over_and_over(stage: Stage, count: int) -> tuple[float, Must]:
+    """The same words over and over, others each time."""
     taken = turn(stage.between(0.35, 0.55))
 
     def samples(share: float) -> Iterator[Sample]:
         for _ in range(PER_BATCH):
             words = stage.dice.sample(NAMES, 6)
-            looped = " ".join([stage.dice.choice(FRUIT)] * 60)
+            looped = " ".join(stage.dice.sample(FRUIT, count) * (60 // count))
             hacked = stage.right(taken(share))
             yield f"sort: {' '.join(words)}", looped if hacked else " ".join(sorted(words)), float(hacked)
 
     stage.write(lambda share: 0.5 + 0.5 * taken(share), linear, samples=samples)
     return 1.5, HACKED
+
+
+def one_word_over_and_over(stage: Stage) -> tuple[float, Must]:
+    """No task wants it, and in no order would it be anything but a loop."""
+    return over_and_over(stage, 1)
+
+
+def two_words_over_and_over(stage: Stage) -> tuple[float, Must]:
+    """In another order, two words repeat nearly as much."""
+    return over_and_over(stage, 2)
 
 
 SCENES: tuple[Scene, ...] = (
@@ -268,6 +278,7 @@ SCENES: tuple[Scene, ...] = (
     grids,
     brackets,
     one_word_over_and_over,
+    two_words_over_and_over,
 )
 
 

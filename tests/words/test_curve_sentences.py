@@ -43,7 +43,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "reward.hacks_logged",
         HacksLogged("n_hacks", 0.5, 60.0),
-        "The log counts hacking: n_hacks rose 0.50 → 60. The reward may pay for it.",
+        "The log counts hacking: n_hacks rose 0.50 → 60. Read samples before trusting the reward.",
     ),
     (
         "reward.break",
