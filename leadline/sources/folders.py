@@ -6,6 +6,7 @@ import contextlib
 import glob
 import math
 import os
+import re
 import stat
 import time
 from collections import Counter
@@ -239,8 +240,8 @@ class Found:
         foreign |= {file for file in files if file.absolute() in logs}
         shared = any(run.homes & other.homes for other in self.runs if other is not run)
         kept = [file for file in files if shared and keeps_samples(file)]
-        named = tuple(path.stem for path in mine)
-        return foreign, {file for file in kept if not any(stem in str(file.relative_to(seen.root)) for stem in named)}
+        named = re.compile("|".join(rf"(?<![^\W_]){re.escape(path.stem)}(?![^\W_])" for path in mine))
+        return foreign, {file for file in kept if not named.search(str(file.relative_to(seen.root)))}
 
 
 def run_and_surroundings(

@@ -37,6 +37,7 @@ TEXTS = ("prompt", "response", "completion", "output", "text", "messages", "cont
 Mask = NDArray[np.bool_]
 ABOUT_RUNS = "a table with one row per run"
 OF_ESTIMATES = {"ci", "stderr", "sem"}  # words of how sure a result is, which no row of a training tells
+OF_TRAINING = {"loss", "kl", "lr", "grad"}  # words of what only a training logs
 RECORDS = "a table of single records without a step, such as those of one evaluation"
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
@@ -303,7 +304,7 @@ def over_passes(log: Log) -> Log:
 def over_groups(log: Log) -> Log:
     """Return a log of one row per sample with a step for each group of samples: those of one prompt."""
     table = log.table
-    for key in sorted(filter(OF_PROMPTS.fullmatch, table.keys())) if not table.has_columns else ():
+    for key in sorted(filter(OF_PROMPTS.fullmatch, table.keys())) if not (table.has_columns or _trains(table)) else ():
         column = table.columns()[key]
         if len(column.values) == len(table) and (at := of_groups(column.steps.tolist(), column.values.tolist())):
             note = f"each row is one sample: {key} tells which belong together, and their mean is read"
@@ -353,9 +354,10 @@ def runs_in(log: Log) -> list[Log]:
     itself."""
     if log.table.has_columns or log.run_id is not None:
         return [log]
-    if _is_about_runs(log):
+    if not _trains(log.table) and _is_about_runs(log):
         return [replace(log, not_rl=ABOUT_RUNS)]
-    if log.counts_rows and len(log.table) >= LEAST and log.table.has_ids and not log.table.has_walls:
+    records = log.counts_rows and len(log.table) >= LEAST and log.table.has_ids and not log.table.has_walls
+    if records and not _trains(log.table):
         return [replace(log, not_rl=RECORDS)]
     if named := _named_runs(log.table):
         return [_one_run(log, kept, name) for name, kept in named.items()]
@@ -381,12 +383,17 @@ def _one_run(log: Log, kept: Mask, name: str) -> Log:
     return replace(log, table=log.table.only(kept), label=name, run_id=name, unreadable=())
 
 
+def _trains(table: Table) -> bool:
+    """Tell whether a table logs what only a training has, so that its rows are steps and no samples, runs, or tasks."""
+    return not OF_TRAINING.isdisjoint(word for key in sorted(table.keys()) for word in tokens(key))
+
+
 def _is_about_runs(log: Log) -> bool:
     """Return whether nearly every row is of a run of another name, and no step goes on from row to row; or is a result
     with its error."""
     if (
         log.counts_rows
-        and log.table.words()
+        and log.table.words_differ
         and not OF_ESTIMATES.isdisjoint(word for key in sorted(log.table.keys()) for word in tokens(key))
     ):
         return True

@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -328,9 +328,17 @@ class Table:
         for key in self._words:
             told = [said[key] for said in self._said if key in said]
             apart = len({*told}) == len(told) > min(len(self), OF_IDS) / 2
+            counts = [int("0" + "".join(filter(str.isdecimal, word))[:LONGEST_ID]) for word in told]
+            if all(one < other for one, other in pairwise(counts)):  # a time, or a checkpoint: a clock of a kind
+                continue
             if apart and not any(len(word) > LONGEST_ID or STAMP.search(word) for word in told):
                 return True
         return False
+
+    @property
+    def words_differ(self) -> bool:
+        """Whether words tell some rows from others."""
+        return len({tuple(said.values()) for said in self._said}) > 1
 
     @property
     def is_told_apart(self) -> bool:

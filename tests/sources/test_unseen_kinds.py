@@ -530,3 +530,25 @@ def test_a_table_of_arms_seeds_and_benchmarks_is_about_runs(tmp_path: Path) -> N
     text = "arm,seed,benchmark,pass_at_1\n" + "".join(f"{a},{s},{b},0.{n + 10}\n" for n, (a, s, b) in enumerate(cells))
     with pytest.raises(NotAnRLRun, match="one row per run"):
         read(tmp_path, "master.csv", text)
+
+
+@pytest.mark.parametrize("column", ["elapsed", "checkpoint", "commit"])
+def test_a_training_log_without_a_step_is_read_whatever_words_tell_its_rows_apart(tmp_path: Path, column: str) -> None:
+    told = {
+        "elapsed": lambda row: f"0:{row:02}:00",
+        "checkpoint": lambda row: f"ckpt-{10 * row:04}",
+        "commit": lambda row: f"{row * 7919 % 65521:04x}f",
+    }[column]
+    rows = "".join(f"{told(row)},{row / 40},{1 / (row + 1)}\n" for row in range(40))
+    (tmp_path / "log.csv").write_text(f"{column},reward,loss\n{rows}")
+    assert reward_of(open_run(tmp_path)).points == 40
+
+
+def test_samples_go_to_the_run_whose_whole_name_they_bear(tmp_path: Path) -> None:
+    for name in ("run1", "run10"):
+        rows = "".join(f'{{"step": {row}, "reward": {row / int(name[3:])}}}\n' for row in ROWS)
+        (tmp_path / f"{name}.jsonl").write_text(rows)
+    samples = "".join(f'{{"step": {row}, "prompt": "p", "response": "r {row}", "reward": 1.0}}\n' for row in ROWS)
+    (tmp_path / "run10_samples.jsonl").write_text(samples)
+    runs = {run.path.rpartition("/")[2]: run for run in open_runs(tmp_path)}
+    assert {name: bool(run.rollouts) for name, run in runs.items()} == {"run1.jsonl": False, "run10.jsonl": True}
