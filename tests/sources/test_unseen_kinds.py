@@ -419,7 +419,7 @@ def test_names_of_a_framework_behind_a_section_are_known(tmp_path: Path) -> None
 def test_bare_lists_of_numbers_are_one_curve_of_several_runs(tmp_path: Path) -> None:
     arms = {"vanilla": REWARDS, "gated": [reward / 2 for reward in REWARDS], "meta": {"STEPS": 30, "A": 25}}
     (tmp_path / "curves.json").write_text(json.dumps(arms))
-    with pytest.raises(NotOneRun, match=r"contains 2 runs: curves\.json#vanilla, curves\.json#gated"):
+    with pytest.raises(NotOneRun, match=r"contains 2 runs: curves\.json#vanilla \(.*curves\.json#gated"):
         open_run(tmp_path / "curves.json")
     run = open_run(f"{tmp_path / 'curves.json'}#gated")
     assert [question.keys for question in run.questions] == [("curve",)]
@@ -530,3 +530,22 @@ def test_a_table_of_arms_seeds_and_benchmarks_is_about_runs(tmp_path: Path) -> N
     text = "arm,seed,benchmark,pass_at_1\n" + "".join(f"{a},{s},{b},0.{n + 10}\n" for n, (a, s, b) in enumerate(cells))
     with pytest.raises(NotAnRLRun, match="one row per run"):
         read(tmp_path, "master.csv", text)
+
+
+def test_a_dataset_is_neither_a_curve_nor_what_the_policy_wrote(tmp_path: Path) -> None:
+    """Whatever it is called, and however a log prints beside it."""
+    rows = [
+        {"problem_id": n, "problem": f"Sum {n} and {n}.", "solution": f"Well, {n} and {n} are {n + n}.", "reward": 1.0}
+        for n in range(100)
+    ]
+    (tmp_path / "train_examples.json").write_text(json.dumps(rows))
+    cells = "".join(
+        f'"How many are {n} and 2?",Level {n % 5},"One sees that there are {n}",{n}\n' for n in ROWS
+    )
+    (tmp_path / "math_test_sample.csv").write_text("problem,level,solution,answer\n" + cells)
+    (tmp_path / "run.out").write_text("".join(f"step {n} | reward: {REWARDS[n - 1]} | loss: 0.1\n" for n in ROWS))
+    run = open_run(tmp_path)
+    assert reward_of(run).values.tolist() == REWARDS
+    assert not run.rollouts
+    with pytest.raises(NothingReadable):
+        open_run(tmp_path / "train_examples.json")
