@@ -340,7 +340,7 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
     if 2 * int(copies.sum()) >= int(kept.sum()) and int((kept & ~copies).sum()) >= DISTINCT:
         kept &= ~copies
         notes.append(f"Skipped {int(copies.sum())} rows that repeat the row before in every digit.")
-    repeats = "parts" if log.repeats != "parts" and _in_parts(table) else log.repeats
+    repeats = "parts" if log.repeats != "parts" and _in_parts(log) else log.repeats
     log = replace(log, repeats=repeats, attempts=len(attempts))
     if kept.all():
         return log, table
@@ -438,16 +438,18 @@ def _trained_again(table: Table, begin: int, row: int) -> bool:
     return bool(shared) and any(one[key] != other[key] for key in shared)
 
 
-def _in_parts(table: Table) -> bool:
-    """Return whether steps are written in several rows of the same keys, such as micro-batches."""
-    steps: Steps = table.row_steps
-    again = np.flatnonzero(steps[1:] == steps[:-1]) + 1
-    if len(again) < IN_PARTS * len(steps) or len(np.unique(steps)) < LEAST:
-        return False
-    looked_at = again[:: max(1, len(again) // 50)]
-    pairs = [(table.row(row - 1), table.row(row)) for row in looked_at.tolist()]
-    parts = [before for before, this in pairs if before.keys() == this.keys() and before != this]
-    return len(parts) > len(looked_at) / 2
+def _in_parts(log: Log) -> bool:
+    """Return whether steps are written in several rows of the same keys, such as micro-batches or epochs. Other rows
+    between them count only if the last value of a step stands."""
+    rows = log.table.row_steps
+    whole = int(np.sum(rows[1:] == rows[:-1])), len(rows)
+    for steps, values in log.table.kinds():
+        again = np.flatnonzero(steps[1:] == steps[:-1]) + 1
+        repeated, written = (len(again), len(steps)) if log.repeats == "resume" else whole
+        parts = int(np.any(values[again] != values[again - 1], axis=1).sum())
+        if repeated >= IN_PARTS * written and 2 * parts > repeated and len(np.unique(steps)) >= LEAST:
+            return True
+    return False
 
 
 def computed(table: Table) -> dict[str, Column]:

@@ -539,9 +539,7 @@ def test_a_dataset_is_neither_a_curve_nor_what_the_policy_wrote(tmp_path: Path) 
         for n in range(100)
     ]
     (tmp_path / "train_examples.json").write_text(json.dumps(rows))
-    cells = "".join(
-        f'"How many are {n} and 2?",Level {n % 5},"One sees that there are {n}",{n}\n' for n in ROWS
-    )
+    cells = "".join(f'"How many are {n} and 2?",Level {n % 5},"One sees that there are {n}",{n}\n' for n in ROWS)
     (tmp_path / "math_test_sample.csv").write_text("problem,level,solution,answer\n" + cells)
     (tmp_path / "run.out").write_text("".join(f"step {n} | reward: {REWARDS[n - 1]} | loss: 0.1\n" for n in ROWS))
     run = open_run(tmp_path)
@@ -549,3 +547,16 @@ def test_a_dataset_is_neither_a_curve_nor_what_the_policy_wrote(tmp_path: Path) 
     assert not run.rollouts
     with pytest.raises(NothingReadable):
         open_run(tmp_path / "train_examples.json")
+
+
+def test_several_updates_of_a_step_among_other_rows_are_no_resumes(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = []
+    for n in ROWS:
+        rows.append({"type": "rollout", "grpo_step": n, "mean_reward": REWARDS[n - 1]})
+        rows += [{"type": "train", "grpo_step": n, "optimizer_step": 2 * n + k, "loss": n + k} for k in range(2)]
+        rows.append({"type": "grpo_step_summary", "grpo_step": n, "seconds": 3.0})
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert not run.events
+    loss = run.get("loss/total")
+    assert loss is not None
+    assert loss.values.tolist() == [n + 0.5 for n in ROWS]
