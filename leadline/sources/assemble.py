@@ -96,11 +96,9 @@ def assemble(
     said = {key: value for view in reversed(views) for key, value in view.log.settings.items()}
     config = settings.merged([around.config, settings.config_from(said)])
     if config.planned_steps is None:
-        planned = as_step(said.get("max_steps", ""))
-        config = replace(
-            config,
-            planned_steps=planned if planned is not None and planned > 0 else settings.plan_in(series, config.raw),
-        )
+        planned = as_step(said.get("max_steps", "")) or 0
+        worked_out = settings.plan_in(series, config.raw, known=best.dialect is not None)
+        config = replace(config, planned_steps=planned if planned > 0 else worked_out)
     if config.algorithm is None and best.dialect is not None and best.dialect.startswith("trl-"):
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.

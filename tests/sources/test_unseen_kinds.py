@@ -560,3 +560,15 @@ def test_several_updates_of_a_step_among_other_rows_are_no_resumes(tmp_path: Pat
     loss = run.get("loss/total")
     assert loss is not None
     assert loss.values.tolist() == [n + 0.5 for n in ROWS]
+
+
+def test_a_plan_is_known_by_the_words_of_a_setting_and_an_end_by_a_summary(tmp_path: Path) -> None:
+    path = rows_of(tmp_path, reward=wave)
+    assert open_run(path).config.planned_steps is None
+    settings = {"n_grpo_steps": 500, "warmup_steps": 900, "env": {"max_steps": 700}, "num_updates_per_step": 600}
+    (path.parent / "config.json").write_text(json.dumps(settings))
+    assert open_run(path).config.planned_steps == 500
+    (path.parent / "run_summary.json").write_text('{"status": "failed"}')
+    assert not open_run(path).events
+    (path.parent / "run_summary.json").write_text('{"status": "completed"}')
+    assert [event.kind for event in open_run(path).events] == ["ended"]
