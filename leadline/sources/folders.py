@@ -28,7 +28,7 @@ from .events import with_events
 from .number import loads
 from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
 from .roles import Carrier, Role
-from .row import ABOUT_RUNS, RECORDS, runs_in
+from .row import NO_LOGS, runs_in
 from .same_run import Joining, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
@@ -516,7 +516,7 @@ def _found(
     own = roles.own_folders(seen)
     readable = [replace(carrier, own=own) for carrier in carriers if carrier.log.table]
     empty = tuple(carrier for carrier in carriers if not carrier.log.table)
-    aside = [carrier for carrier in readable if carrier.log.not_rl in (ABOUT_RUNS, RECORDS)]
+    aside = [carrier for carrier in readable if carrier.log.not_rl in NO_LOGS]
     if joining == "by evidence" and len(aside) < len(readable):
         readable = [carrier for carrier in readable if carrier not in aside]
         if aside:

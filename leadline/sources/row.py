@@ -39,6 +39,8 @@ Mask = NDArray[np.bool_]
 ABOUT_RUNS = "a table with one row per run"
 OF_ESTIMATES = {"ci", "stderr", "sem"}  # words of how sure a result is, which no row of a training tells
 RECORDS = "a table of single records without a step, such as those of one evaluation"
+OF_EPISODES = "a table with one row per step of an environment"
+NO_LOGS = (ABOUT_RUNS, RECORDS, OF_EPISODES)
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
 DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
@@ -358,6 +360,8 @@ def runs_in(log: Log) -> list[Log]:
         return [replace(log, not_rl=ABOUT_RUNS)]
     if log.counts_rows and len(log.table) >= LEAST and log.table.has_ids and not log.table.has_walls:
         return [replace(log, not_rl=RECORDS)]
+    if _is_of_episodes(log.table):
+        return [replace(log, not_rl=OF_EPISODES)]
     if named := _named_runs(log.table):
         return [_one_run(log, kept, name) for name, kept in named.items()]
     log = over_groups(over_passes(log))
@@ -397,6 +401,15 @@ def _is_about_runs(log: Log) -> bool:
     if not names or len(names) >= 2 * len({*names}):
         return False
     return log.counts_rows or len(np.unique(log.table.row_steps)) <= len(names) / 2
+
+
+def _is_of_episodes(table: Table) -> bool:
+    """Return whether steps begin anew with every episode that another column counts."""
+    steps = table.row_steps
+    if not np.any(steps[1:] < steps[:-1]):
+        return False
+    counts = [column.values for key, column in table.columns().items() if tokens(key) == ("episode",)]
+    return any(len(values) == len(steps) and begins_with(steps.tolist(), values.tolist()) for values in counts)
 
 
 def _named_runs(table: Table) -> dict[str, Mask]:

@@ -572,3 +572,16 @@ def test_a_plan_is_known_by_the_words_of_a_setting_and_an_end_by_a_summary(tmp_p
     assert not open_run(path).events
     (path.parent / "run_summary.json").write_text('{"status": "completed"}')
     assert [event.kind for event in open_run(path).events] == ["ended"]
+
+
+def test_the_length_of_an_episode_is_no_clock_and_its_steps_are_no_runs(tmp_path: Path) -> None:
+    lengths = [50 - (n == 9) - 2 * (n == 1) for n in ROWS]  # hardly ever another one
+    rows = "".join(f"{n},{REWARDS[n - 1]},{lengths[n - 1]}\n" for n in ROWS)
+    (tmp_path / "metrics.csv").write_text("episode,total_reward,steps\n" + rows)
+    single = "".join(f"{n},{step},{step % 7 / 9},0.1\n" for n in ROWS for step in range(1, lengths[n - 1] + 1))
+    (tmp_path / "steps.csv").write_text("episode,step,reward,loss\n" + single)
+    run = open_run(tmp_path)
+    assert reward_of(run).steps.tolist() == [*ROWS]
+    assert reward_of(run).values.tolist() == REWARDS
+    with pytest.raises(NotAnRLRun, match="one row per step of an environment"):
+        open_run(tmp_path / "steps.csv")
