@@ -11,7 +11,7 @@ import pytest
 
 from leadline.errors import NotAnRLRun, NothingReadable, NotOneRun
 from leadline.run import Run, Series
-from leadline.sources import Readers, build_run, find_runs, open_run, open_runs
+from leadline.sources import Readers, build_run, find_runs, open_run, open_runs, open_samples
 
 ROWS = range(1, 31)
 REWARDS = [round(-5.0 + 0.4 * row + (row * 7 % 5), 3) for row in ROWS]
@@ -585,3 +585,14 @@ def test_the_length_of_an_episode_is_no_clock_and_its_steps_are_no_runs(tmp_path
     assert reward_of(run).values.tolist() == REWARDS
     with pytest.raises(NotAnRLRun, match="one row per step of an environment"):
         open_run(tmp_path / "steps.csv")
+
+
+def test_text_without_a_log_is_shown_and_refused_as_a_run(tmp_path: Path) -> None:
+    rows = [{"prompt": f"{n} + 3?", "completion": f"Answer: {n} + 3 is it", "reward": 0.0} for n in ROWS]
+    (tmp_path / "completions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(NothingReadable):
+        open_run(tmp_path)
+    kept = open_samples(tmp_path)
+    assert [kept.at(step)[0].output for step in kept.steps] == [row["completion"] for row in rows]
+    with pytest.raises(NothingReadable):
+        open_samples(tmp_path / "nothing")
