@@ -18,8 +18,8 @@ from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import read_run, view_of
-from leadline.reading.view import View
 from leadline.reading.samples import evidence_of
+from leadline.reading.view import View
 from leadline.run import Checkpoint, Config, Review, Rollout, Rollouts, Run, Series
 from leadline.text.evidence import gather
 from leadline.words import sentence
