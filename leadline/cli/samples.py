@@ -56,14 +56,14 @@ def verb(options: SamplesOptions) -> None:
     from ..errors import NothingReadable
     from ..report import samples as report
     from ..report.data import dump
-    from ..sources import open_run
+    from ..sources import open_samples
     from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
 
     if options.steps is not None and options.step is not None:
         raise click.UsageError("--step and --steps can't be combined")
     wanted = _steps(options.steps)
     spread = max(options.limit // len(wanted), 1) if wanted else None
-    rollouts = open_run(options.path).rollouts
+    rollouts = open_samples(options.path)
     if not rollouts.steps:
         raise NothingReadable(NO_SAMPLES, tried=str(options.path), next_step=KEEP_SAMPLES)
     found = chosen(

@@ -176,7 +176,7 @@ def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
     shown = {
         "reward": HEADLINE in names,
         "held-out reward": any(name.startswith("eval/") for name in names),
-        "reference KL": any(name.startswith("kl/ref") for name in names),
+        "reference KL": any(name.startswith(("kl/ref", "kl/unidentified")) for name in names),
         "rollouts": bool(run.rollouts),
         "checkpoints": bool(run.checkpoints),
         "planned steps": planned is not None,

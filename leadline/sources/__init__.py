@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, NotOneRun
 from ..event import Damaged, Event
-from ..run import Run
+from ..run import Run, Samples
 from . import rollouts
 from .around import Surroundings
 from .assemble import assemble, refuse_other_training
@@ -26,11 +26,11 @@ from .rollouts import read_samples
 from .same_run import Joining
 from .source import HEAD, Log, Reader, Source, names_of
 from .text import BLOCK, GZIP, TextSource, head_of, unpacked, unpacked_head
-from .walk import is_of_the_system
+from .walk import is_of_the_system, walk
 
 __all__ = [
     "SOURCES", "Joining", "Log", "Reader", "Readers", "Source", "TEXT_SOURCES", "TextSource", "build_run",
-    "find_runs", "open_run", "open_runs", "read_samples", "read_stream", "source_of",
+    "find_runs", "open_run", "open_runs", "open_samples", "read_samples", "read_stream", "source_of",
 ]  # fmt: skip
 
 BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark among it
@@ -75,6 +75,18 @@ def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, join
             return read_stream(chunks_of(place), name=str(place), mapping=mapping)
         found = find_runs(place, joining=joining)
         return build_run(found, found.only(), str(place), mapping)
+
+
+def open_samples(path: Path | str) -> Samples:
+    """Return the sampled responses of the run at `path`, or those that lie there without any log."""
+    try:
+        return open_run(path).rollouts
+    except (NothingReadable, NotAnRLRun):
+        place = Path(path)
+        files = walk(place).files if place.is_dir() else [place] * place.is_file()
+        if (kept := rollouts.find(files).rollouts).steps:
+            return kept
+        raise
 
 
 def open_runs(

@@ -77,7 +77,7 @@ def look_around(
 def _config(file: Path) -> Config | None:
     """Return what a settings file says; None if it says nothing we know."""
     config = settings.config_from(settings.read(file))
-    return None if replace(config, raw={}) == Config() else config
+    return None if replace(config, raw={}) == Config() and not settings.stated(config.raw) else config
 
 
 def _checkpoints(seen: Walk, last_step: int | None) -> tuple[Checkpoint, ...]:

@@ -20,7 +20,7 @@ from .around import Surroundings
 from .events import damage, ends, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
-from .row import ABOUT_RUNS, RECORDS, computed, is_held_out, settled
+from .row import NO_LOGS, computed, is_held_out, settled
 from .source import Log
 from .table import Column
 
@@ -95,12 +95,13 @@ def assemble(
     series, unread = _series(merged, updates)
     said = {key: value for view in reversed(views) for key, value in view.log.settings.items()}
     config = settings.merged([around.config, settings.config_from(said)])
+    last = max((int(one.steps[-1]) for one in series if one.points), default=0)
+    if config.planned_steps is not None and best.dialect is None and config.planned_steps + 1 < last:
+        config = replace(config, planned_steps=None)  # the run has passed it: it counts something else
     if config.planned_steps is None:
-        planned = as_step(said.get("max_steps", ""))
-        config = replace(
-            config,
-            planned_steps=planned if planned is not None and planned > 0 else settings.plan_in(series, config.raw),
-        )
+        planned = as_step(said.get("max_steps", "")) or 0
+        worked_out = settings.plan_in(series, config.raw, known=best.dialect is not None)
+        config = replace(config, planned_steps=planned if planned > 0 else worked_out)
     if config.algorithm is None and best.dialect is not None and best.dialect.startswith("trl-"):
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.
@@ -136,7 +137,7 @@ def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
     kinds = {log.not_rl or other_training(keys) for log in logs if (keys := set(log.table.keys()))}
     if kinds and None not in kinds:
         kind = min(map(str, kinds))
-        no_log = kind in (ABOUT_RUNS, RECORDS)
+        no_log = kind in NO_LOGS
         raise NotAnRLRun(
             f"{path} is {kind}{', not a training log.' if no_log else '; Leadline reads online RL only.'}",
             next_step="pass the log or folder of a run." if no_log else "if it is RL, pass --map reward=KEY.",

@@ -56,10 +56,12 @@ def step_key(rows: Iterable[Mapping[str, object]]) -> str | None:
     going_on = [key for key, steps in fitting if steps[-1] > steps[0] and _turns(steps) == 0]
     # None does where a run was taken up again and again: then those that mostly go on.
     going_on = going_on or [key for key, steps in fitting if _goes_on_mostly(steps)]
+    # What goes back at all beside a count of episodes is how long each was; else a run may have been taken up again.
+    often = 0 if any(tokens(key) == ("episode",) for key in going_on) else 1
     passes = next((steps for key, steps in fitting if tokens(key)[-1:] == ("epoch",)), [])
     for key, steps in fitting:
         stands = len(steps) > STILL and len(set(steps)) == 1
-        if not going_on or key in going_on or not (stands or _turns(steps) > 1) or begins_with(steps, passes):
+        if not going_on or key in going_on or not (stands or _turns(steps) > often) or begins_with(steps, passes):
             return key
     return None
 

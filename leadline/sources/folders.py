@@ -17,17 +17,19 @@ import numpy as np
 
 from ..digits import exact_sum
 from ..errors import LeadlineError, NothingReadable, NotOneRun
-from ..event import Damaged, Event
+from ..event import Damaged, Ended, Event
 from ..records import dataclass, field, replace
 from ..run import Run
+from ..vocabulary.names import tokens
 from . import roles, rollouts
 from .around import Surroundings, look_around
 from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
+from .number import loads
 from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
 from .roles import Carrier, Role
-from .row import ABOUT_RUNS, RECORDS, runs_in
+from .row import NO_LOGS, runs_in
 from .same_run import Joining, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
@@ -42,6 +44,8 @@ NEAR = 2  # folders below a log file in which its surroundings are looked for
 
 SAMPLES = "samples"  # what is read if nobody logged numbers
 FEWEST_STEPS, MOST_STEPS = 3, 20_000  # of samples that make a curve
+OVER = {"completed", "complete", "finished", "done"}  # what a summary may say of a run
+WRITTEN_WITH, LARGEST = 60.0, 1 << 20  # seconds between the last row and the summary; bytes of a summary
 OF_ZONES = 15 * 3600.0  # seconds: no two time zones lie further apart from UTC than 14 hours
 
 
@@ -255,8 +259,25 @@ def run_and_surroundings(
     torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
     later = attempts([carrier for carrier in used if not carrier.log.captured])
     events = (*built.events, *later, *torn)
+    if _is_told_over(found, run) and not any(event.kind == "ended" for event in events):
+        events = (*events, Event("ended", built.last_step or 0, Ended("completed")))
     written_at = _last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
     return with_events(replace(built, events=events, written_at=written_at)), around
+
+
+def _is_told_over(found: Found, run: FoundRun) -> bool:
+    """Return whether a summary in the run's own folder, written with the last rows or after them, says that it is
+    through."""
+    own = run.homes.difference(*(other.homes for other in found.runs if other is not run))
+    for file in found.seen.files:
+        if file.suffix == ".json" and "summary" in tokens(file.stem) and file.absolute().parent in own:
+            with contextlib.suppress(OSError, ValueError):
+                state = file.stat()
+                late = state.st_mtime + WRITTEN_WITH >= max(carrier.modified for carrier in run.carriers)
+                held = loads(file.read_bytes()) if late and state.st_size < LARGEST else None
+                if isinstance(held, dict) and str(held.get("status")).lower() in OVER:
+                    return True
+    return False
 
 
 def _last_written(run: Run, logs: Sequence[Path], files: Iterable[Path]) -> float | None:
@@ -496,7 +517,7 @@ def _found(
     own = roles.own_folders(seen)
     readable = [replace(carrier, own=own) for carrier in carriers if carrier.log.table]
     empty = tuple(carrier for carrier in carriers if not carrier.log.table)
-    aside = [carrier for carrier in readable if carrier.log.not_rl in (ABOUT_RUNS, RECORDS)]
+    aside = [carrier for carrier in readable if carrier.log.not_rl in NO_LOGS]
     if joining == "by evidence" and len(aside) < len(readable):
         readable = [carrier for carrier in readable if carrier not in aside]
         if aside:

@@ -33,12 +33,15 @@ VALUES = ("value", "val", "scalar", "metric_value")
 FLAGS = ("eval", "is_eval")  # true in a row of an evaluation
 SETTINGS = ("config", "args", "hparams", "hyperparameters")  # a row that repeats what held from the start
 ENOUGH = 16  # rows after which it is decided what they have in common
-TEXTS = ("prompt", "response", "completion", "output", "text", "messages", "content", "input", "question", "answer")
+TEXTS = {"prompt", "response", "completion", "output", "text", "messages", "content", "input", "question", "answer"}
+TEXTS |= {"problem", "solution"}
 Mask = NDArray[np.bool_]
 ABOUT_RUNS = "a table with one row per run"
 OF_ESTIMATES = {"ci", "stderr", "sem"}  # words of how sure a result is, which no row of a training tells
 OF_TRAINING = {"loss", "kl", "lr", "grad"}  # words of what only a training logs
 RECORDS = "a table of single records without a step, such as those of one evaluation"
+OF_EPISODES = "a table with one row per step of an environment"
+NO_LOGS = (ABOUT_RUNS, RECORDS, OF_EPISODES)
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
 DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
@@ -340,7 +343,7 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
     if 2 * int(copies.sum()) >= int(kept.sum()) and int((kept & ~copies).sum()) >= DISTINCT:
         kept &= ~copies
         notes.append(f"Skipped {int(copies.sum())} rows that repeat the row before in every digit.")
-    repeats = "parts" if log.repeats != "parts" and _in_parts(table) else log.repeats
+    repeats = "parts" if log.repeats != "parts" and _in_parts(log) else log.repeats
     log = replace(log, repeats=repeats, attempts=len(attempts))
     if kept.all():
         return log, table
@@ -359,6 +362,8 @@ def runs_in(log: Log) -> list[Log]:
     records = log.counts_rows and len(log.table) >= LEAST and log.table.has_ids and not log.table.has_walls
     if records and not _trains(log.table):
         return [replace(log, not_rl=RECORDS)]
+    if _is_of_episodes(log.table):
+        return [replace(log, not_rl=OF_EPISODES)]
     if named := _named_runs(log.table):
         return [_one_run(log, kept, name) for name, kept in named.items()]
     log = over_groups(over_passes(log))
@@ -405,6 +410,15 @@ def _is_about_runs(log: Log) -> bool:
     return log.counts_rows or len(np.unique(log.table.row_steps)) <= len(names) / 2
 
 
+def _is_of_episodes(table: Table) -> bool:
+    """Return whether steps begin anew with every episode that another column counts."""
+    steps = table.row_steps
+    if not np.any(steps[1:] < steps[:-1]):
+        return False
+    counts = [column.values for key, column in table.columns().items() if tokens(key) == ("episode",)]
+    return any(len(values) == len(steps) and begins_with(steps.tolist(), values.tolist()) for values in counts)
+
+
 def _named_runs(table: Table) -> dict[str, Mask]:
     """Return the rows of each run that a column names, if that explains why steps come again; else none."""
     names = table.run_of_rows()
@@ -444,16 +458,18 @@ def _trained_again(table: Table, begin: int, row: int) -> bool:
     return bool(shared) and any(one[key] != other[key] for key in shared)
 
 
-def _in_parts(table: Table) -> bool:
-    """Return whether steps are written in several rows of the same keys, such as micro-batches."""
-    steps: Steps = table.row_steps
-    again = np.flatnonzero(steps[1:] == steps[:-1]) + 1
-    if len(again) < IN_PARTS * len(steps) or len(np.unique(steps)) < LEAST:
-        return False
-    looked_at = again[:: max(1, len(again) // 50)]
-    pairs = [(table.row(row - 1), table.row(row)) for row in looked_at.tolist()]
-    parts = [before for before, this in pairs if before.keys() == this.keys() and before != this]
-    return len(parts) > len(looked_at) / 2
+def _in_parts(log: Log) -> bool:
+    """Return whether steps are written in several rows of the same keys, such as micro-batches or epochs. Other rows
+    between them count only if the last value of a step stands."""
+    rows = log.table.row_steps
+    whole = int(np.sum(rows[1:] == rows[:-1])), len(rows)
+    for steps, values in log.table.kinds():
+        again = np.flatnonzero(steps[1:] == steps[:-1]) + 1
+        repeated, written = (len(again), len(steps)) if log.repeats == "resume" else whole
+        parts = int(np.any(values[again] != values[again - 1], axis=1).sum())
+        if repeated >= IN_PARTS * written and 2 * parts > repeated and len(np.unique(steps)) >= LEAST:
+            return True
+    return False
 
 
 def computed(table: Table) -> dict[str, Column]:

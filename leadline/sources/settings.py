@@ -18,6 +18,7 @@ import numpy as np
 
 from ..records import dataclass, fields, replace
 from ..run import Config, Series
+from ..vocabulary.names import listed, tokens
 from .number import FURTHEST, as_number, as_step, loads
 from .paths import may_hold_settings
 
@@ -30,6 +31,9 @@ MOST = 20_000  # settings of one run; aliases in YAML can unfold without end
 DEEPEST = 40
 DONE, EPOCH = "progress/done_frac", "progress/epoch"  # share of the run that is done, and epochs
 EPOCHS = ("num_train_epochs", "num_epochs", "total_epochs", "trainer.total_epochs", "max_epochs", "epochs")
+# Words of a setting that says how many steps there are to be, and which may stand beside them.
+COUNTS, STEPS = {"n", "num", "number", "max", "total", "planned"}, {"step", "iteration", "update"}
+OF_PLANS = COUNTS | STEPS | {*listed("beside a plan")}
 WRAPPERS = ("args", "config", "hparams", "hyperparameters", "settings", "params")
 CARD = re.compile(r"^[-*] (\w+): (\S.*)$", re.MULTILINE)
 TAGS = re.compile(r"\A---\n(?:.*\n)*?tags:\n((?:- .+\n)+)")
@@ -183,9 +187,10 @@ def _unwrapped(flat: dict[str, object]) -> dict[str, object]:
     return {**flat, **inner}
 
 
-def plan_in(logged: Sequence[Series], raw: Flat | None = None) -> int | None:
+def plan_in(logged: Sequence[Series], raw: Flat | None = None, *, known: bool = True) -> int | None:
     """Return how many steps there are to be, as a log shows that counts which part of the run is done or which epoch it
-    is in, or as a plain setting `steps` says that the run has not passed; None if none does."""
+    is in, or as a plain setting says that the run has not passed; None if none does. `known`: the log is one of a
+    framework, which calls other things so."""
     by_name = {series.name: series for series in logged}
     raw = raw or {}
     epochs = number(raw, EPOCHS)
@@ -194,8 +199,19 @@ def plan_in(logged: Sequence[Series], raw: Flat | None = None) -> int | None:
         if series is not None and whole_run and (planned := _plan_by_share(series, whole_run)) is not None:
             return planned
     last = max((int(series.steps[-1]) for series in logged if series.points), default=0)
-    steps = whole(raw, ("steps",))
-    return steps if steps is not None and steps >= max(last, 1) else None
+    keys = ["steps", *([] if known else stated(raw))]
+    told = {steps for key in keys if (steps := whole(raw, (key,))) is not None and steps >= last}
+    return told.pop() if len(told) == 1 else None
+
+
+def stated(raw: Flat) -> list[str]:
+    """Return the settings that say in their words how many steps there are to be.
+
+    >>> stated({"n_grpo_steps": 200, "max_iters": 9, "warmup_steps": 5, "env.max_steps": 40, "num_envs": 8})
+    ['n_grpo_steps', 'max_iters']
+    """
+    said = {key: {*tokens(key.replace(".", "/"))} for key in raw}
+    return [key for key, words in said.items() if words & COUNTS and words & STEPS and words <= OF_PLANS]
 
 
 def _plan_by_share(done: Series, whole_run: float) -> int | None:

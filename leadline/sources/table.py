@@ -297,6 +297,11 @@ class Table:
             same[rows[1:]] = np.all(values[1:] == values[:-1], axis=1) & (np.diff(rows) == 1) & (parts > 1)
         return same
 
+    def kinds(self) -> Iterator[tuple[Steps, Values]]:
+        """Yield the steps and numbers of the rows that hold the same keys, in written order."""
+        for keys, block in self._blocks.items():
+            yield np.array(block.steps, dtype=np.int64), np.array(block.values).reshape(len(block.steps), len(keys))
+
     def nulls(self) -> dict[str, Rows]:
         """Return the rows in which a key held null."""
         return {key: np.array(rows, dtype=np.int64) for key, rows in self._nulls.items()}

@@ -1,12 +1,15 @@
 """TensorBoard event files: a folder of `events.out.tfevents.*`, or one of them.
 
-Several files in one folder are attempts of one run: where they overlap, the one that began later stands.
+Several files in one folder are attempts of one run: where they overlap, the one that began later stands. One that goes
+back to the first step is another start.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+import numpy as np
 
 from .event_file import HEADER, EventDecoder
 from .number import loads
@@ -15,6 +18,7 @@ from .table import Table
 from .text import BLOCK, GrowingFile
 
 VERSION = b"brain.Event:"  # what the first record of an event file says
+LEAST = 3  # steps that a start has gone on before another can begin
 SETTINGS_TAGS = ("args", "hyperparameters", "hparams", "config")  # texts in which trainers write down their settings
 TABLE_LINE = re.compile(r"^\|([^|]+)\|(.*)\|\s*$")  # CleanRL writes `|learning_rate|0.0003|`
 
@@ -69,10 +73,16 @@ class EventReader:
         read = [file for path, file in self._files.items() if path not in self._refused]
         files = sorted(read, key=lambda file: (file.started is None, file.started, file.path.name))
         settings: dict[str, object] = {}
-        table = Table()
-        for file in files:
+        table, earlier = Table(), [0]
+        for place, file in enumerate(files):
+            if _begins_anew(table, file.table):
+                table, settings = Table(), {}
+                earlier.append(place)
             settings |= file.settings
             table.add_table(file.table)
+        files, said = files[earlier[-1] :], [*self._refused.values()]
+        if len(earlier) > 1:  # as of a log that begins anew, the newest is read (docs/decisions/0032)
+            said.append(f"{len(earlier)} starts in {self._path.name}: reading the latest. Pass another's event file.")
         return Log(
             table,
             settings=settings,
@@ -81,7 +91,7 @@ class EventReader:
             attempt=max((file.started for file in files if file.started is not None), default=None),
             label=(self._path if self._folder else self._path.parent).absolute().name,
             torn=any(file.torn for file in files),
-            notes=(*(note for file in files for note in file.notes), *self._refused.values()),
+            notes=(*(note for file in files for note in file.notes), *said),
         )
 
 
@@ -128,6 +138,19 @@ class _EventFile:
         if not found.used and found.wants > BLOCK and offset + found.wants <= size:
             return found.wants  # a record larger than anything that holds only scalars: skipped unread
         return found.used
+
+
+def _begins_anew(before: Table, after: Table) -> bool:
+    """Return whether a file is of another start: of the key that was written most before it, it goes back to the very
+    first step, once all that was written."""
+    held, mine = before.columns(), after.columns()
+    key = max((key for key in held if key in mine), key=lambda key: len(held[key].steps), default=None)
+    if key is None:
+        return False
+    first, last = int(held[key].steps.min()), int(held[key].steps.max())
+    pace = max(1, round((last - first) / max(len(held[key].steps) - 1, 1)))  # a first step is no later than that
+    later = mine[key].walls.min(initial=np.inf) > held[key].walls.max(initial=-np.inf)
+    return bool(later and mine[key].steps.min() <= first <= pace and len({*held[key].steps.tolist()}) > LEAST)
 
 
 def _event_files(folder: Path) -> tuple[Path, ...]:

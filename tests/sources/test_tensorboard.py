@@ -168,6 +168,20 @@ def test_the_attempt_that_began_later_stands(tmp_path: Path) -> None:
     assert [(one.kind, one.step) for one in run.events if one.kind == "resume"] == [("resume", 6)]
 
 
+def test_of_several_starts_in_a_folder_the_latest_is_read(tmp_path: Path) -> None:
+    starts = [
+        b"".join(event(step, summary(simple("reward", start)), wall=start * 1e9 + step) for step in range(1, last))
+        for start, last in ((1, 90), (2, 30), (3, 50))
+    ]
+    log_of(tmp_path, *starts)
+    run = open_run(tmp_path)
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert (reward.steps.tolist(), {*reward.values.tolist()}) == ([*range(1, 50)], {3.0})
+    assert not run.events
+    assert any("3 starts in" in note for note in run.notes)
+
+
 def test_keys_that_count_different_things_are_no_resume(tmp_path: Path) -> None:
     train = [event(step, summary(simple("train/reward", 1))) for step in range(100, 110)]
     evaluation = event(1, summary(simple("eval/score", 1)))

@@ -11,7 +11,7 @@ import pytest
 
 from leadline.errors import NotAnRLRun, NothingReadable, NotOneRun
 from leadline.run import Run, Series
-from leadline.sources import Readers, build_run, find_runs, open_run, open_runs
+from leadline.sources import Readers, build_run, find_runs, open_run, open_runs, open_samples
 
 ROWS = range(1, 31)
 REWARDS = [round(-5.0 + 0.4 * row + (row * 7 % 5), 3) for row in ROWS]
@@ -552,3 +552,69 @@ def test_samples_go_to_the_run_whose_whole_name_they_bear(tmp_path: Path) -> Non
     (tmp_path / "run10_samples.jsonl").write_text(samples)
     runs = {run.path.rpartition("/")[2]: run for run in open_runs(tmp_path)}
     assert {name: bool(run.rollouts) for name, run in runs.items()} == {"run1.jsonl": False, "run10.jsonl": True}
+
+
+def test_a_dataset_is_neither_a_curve_nor_what_the_policy_wrote(tmp_path: Path) -> None:
+    """Whatever it is called, and however a log prints beside it."""
+    rows = [
+        {"problem_id": n, "problem": f"Sum {n} and {n}.", "solution": f"Well, {n} and {n} are {n + n}.", "reward": 1.0}
+        for n in range(100)
+    ]
+    (tmp_path / "train_examples.json").write_text(json.dumps(rows))
+    cells = "".join(f'"How many are {n} and 2?",Level {n % 5},"One sees that there are {n}",{n}\n' for n in ROWS)
+    (tmp_path / "math_test_sample.csv").write_text("problem,level,solution,answer\n" + cells)
+    (tmp_path / "run.out").write_text("".join(f"step {n} | reward: {REWARDS[n - 1]} | loss: 0.1\n" for n in ROWS))
+    run = open_run(tmp_path)
+    assert reward_of(run).values.tolist() == REWARDS
+    assert not run.rollouts
+    with pytest.raises(NothingReadable):
+        open_run(tmp_path / "train_examples.json")
+
+
+def test_several_updates_of_a_step_among_other_rows_are_no_resumes(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = []
+    for n in ROWS:
+        rows.append({"type": "rollout", "grpo_step": n, "mean_reward": REWARDS[n - 1]})
+        rows += [{"type": "train", "grpo_step": n, "optimizer_step": 2 * n + k, "loss": n + k} for k in range(2)]
+        rows.append({"type": "grpo_step_summary", "grpo_step": n, "seconds": 3.0})
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert not run.events
+    loss = run.get("loss/total")
+    assert loss is not None
+    assert loss.values.tolist() == [n + 0.5 for n in ROWS]
+
+
+def test_a_plan_is_known_by_the_words_of_a_setting_and_an_end_by_a_summary(tmp_path: Path) -> None:
+    path = rows_of(tmp_path, reward=wave)
+    assert open_run(path).config.planned_steps is None
+    settings = {"n_grpo_steps": 500, "warmup_steps": 900, "env": {"max_steps": 700}, "num_updates_per_step": 600}
+    (path.parent / "config.json").write_text(json.dumps(settings))
+    assert open_run(path).config.planned_steps == 500
+    (path.parent / "run_summary.json").write_text('{"status": "failed"}')
+    assert not open_run(path).events
+    (path.parent / "run_summary.json").write_text('{"status": "completed"}')
+    assert [event.kind for event in open_run(path).events] == ["ended"]
+
+
+def test_the_length_of_an_episode_is_no_clock_and_its_steps_are_no_runs(tmp_path: Path) -> None:
+    lengths = [50 - (n == 9) - 2 * (n == 1) for n in ROWS]  # hardly ever another one
+    rows = "".join(f"{n},{REWARDS[n - 1]},{lengths[n - 1]}\n" for n in ROWS)
+    (tmp_path / "metrics.csv").write_text("episode,total_reward,steps\n" + rows)
+    single = "".join(f"{n},{step},{step % 7 / 9},0.1\n" for n in ROWS for step in range(1, lengths[n - 1] + 1))
+    (tmp_path / "steps.csv").write_text("episode,step,reward,loss\n" + single)
+    run = open_run(tmp_path)
+    assert reward_of(run).steps.tolist() == [*ROWS]
+    assert reward_of(run).values.tolist() == REWARDS
+    with pytest.raises(NotAnRLRun, match="one row per step of an environment"):
+        open_run(tmp_path / "steps.csv")
+
+
+def test_text_without_a_log_is_shown_and_refused_as_a_run(tmp_path: Path) -> None:
+    rows = [{"prompt": f"{n} + 3?", "completion": f"Answer: {n} + 3 is it", "reward": 0.0} for n in ROWS]
+    (tmp_path / "completions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(NothingReadable):
+        open_run(tmp_path)
+    kept = open_samples(tmp_path)
+    assert [kept.at(step)[0].output for step in kept.steps] == [row["completion"] for row in rows]
+    with pytest.raises(NothingReadable):
+        open_samples(tmp_path / "nothing")

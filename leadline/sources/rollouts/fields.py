@@ -8,6 +8,7 @@ from itertools import chain, islice
 
 from ...records import dataclass
 from ...vocabulary.names import listed, tokens
+from ..clock import OF_SAMPLES
 from ..number import as_number
 
 PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "instruction", "prompt_tokens")
@@ -28,6 +29,7 @@ TOTALS = {"total", "final", "overall"}
 ASIDE = {*listed("beside a sample")}
 # What a response is compared with, or what was taken from it.
 REFERENCE = {*listed("reference")}
+ANSWERS = {"answer", "solution"}  # a reference as well, if nothing says that the policy wrote it
 TAKEN = {"extracted", "parsed", "filtered", "format", "clipped", "truncated"}
 POLICY = {"assistant", "gpt", "model", "agent", "policy"}  # roles of a chat that the policy speaks in
 OTHERS = {*listed("other role")}
@@ -152,11 +154,30 @@ def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | No
     prompt = _named([path for path in texts if path != output], PROMPTS, PROMPT_WORDS)
     if output is None and prompt is None:
         output = next((path for path in texts if any(_is_chat(value) for value in columns[path])), None)
-    if output is None and guessed:
+    if output is None and guessed and not _is_dataset(columns, texts, prompt):
         output, prompt = _by_content({path: columns[path] for path in texts}, prompt)
     if output is None:
         return None
     return Fields(output, prompt, _score(numbers, columns, guessed), _exact(list(columns), GROUPS))
+
+
+def is_reference(path: Path) -> bool:
+    """Return whether a field is called like what a response is compared with."""
+    said = {*tokens(path[-1])}
+    return bool(said & REFERENCE) or said <= ANSWERS
+
+
+def _is_dataset(columns: Mapping[Path, Sequence[object]], texts: Sequence[Path], prompt: Path | None) -> bool:
+    """Return whether records are what a policy is trained on: a prompt and a reference, no step, and nothing else that
+    somebody wrote. An answer that has a score of its own, and nothing to be compared with, is a response."""
+    references = [path for path in columns if is_reference(path)]
+    if prompt is None or not references or any(path[-1] in OF_SAMPLES for path in columns):
+        return False
+    scored = _exact([path for path in columns if _holds_a_score(columns[path])], SCORES) is not None
+    if scored and [path[-1] for path in references] == ["answer"]:
+        return False
+    others = [path for path in texts if path != prompt and path not in references and _speaks({*tokens(path[-1])})]
+    return not any(is_prose([text_of(value) for value in columns[path]]) for path in others)
 
 
 def is_prose(texts: Sequence[str]) -> bool:

@@ -30,6 +30,7 @@ from .fields import (
     fields_of,
     first,
     is_prose,
+    is_reference,
     rows_of,
     samples_in,
     text_of,
@@ -299,7 +300,7 @@ def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place 
 def _by_content(file: Path, rows: Sequence[Record]) -> Place | None:
     """Return the place of a file whose fields have names that say nothing: somebody's sentences beside a score."""
     place = _known(file, rows, guessed=True)
-    if place is None or place.fields is None or place.fields.score is None:
+    if place is None or place.fields is None or place.fields.score is None or is_reference(place.fields.output):
         return None
     return place if is_prose([sample.output for sample in read_rows(rows, place)]) else None
 
