@@ -16,7 +16,7 @@ from conftest import EXAMPLES, ROOT
 from package import PACKAGE, texts, trees
 
 BUDGETS = {
-    "lines of the package": 51150,
+    "lines of the package": 51280,
     "files run by one read": 132,
     "functions run by one read": 1045,
     "class names defined twice": 0,
