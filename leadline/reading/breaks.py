@@ -177,6 +177,7 @@ def _moved(series: Series, step: int) -> bool | None:
     if len(before) < KNOWN or not len(after):
         return None
     change = float(np.median(after) - np.median(before))
+    # The standard error of a median is 1.25 times that of a mean.
     error = 1.25 * scale_of(before - float(np.median(before))) * math.sqrt(1 / len(before) + 1 / len(after))
     apart = abs(change) > SURE * error
     return None if apart and change < 0 and series.name == GRADIENTS else apart

@@ -106,20 +106,22 @@ def looped(written: Written) -> Values:
     changes = (answers.ids[1:] != answers.ids[:-1]) & (answers.owner[1:] == answers.owner[:-1])
     same = np.bincount(answers.owner[1:], weights=changes, minlength=len(written))
     share[(same == 0) & (answers.count >= STRETCH)] = 1.0
-    cycles = _cycles(answers, answers.ids) - _cycles(answers, _mixed(answers, answers.owner))
-    share = np.maximum(share, np.where(answers.count >= STRETCH, cycles, 0.0))
+    share = np.maximum(share, np.where(answers.count >= STRETCH, _cycles(answers), 0.0))
     return np.maximum(share, stuttered(written)) if written.words else share
 
 
-def _cycles(answers: Tokens, ids: Ids) -> Values:
-    """Return the share of tokens that end a word, a pair, or a triple said for the third time in a row, by sample."""
-    again = np.zeros(len(ids), dtype=bool)
-    for period in range(1, PERIOD + 1):
-        if len(ids) > 2 * period:
-            same = (ids[period:] == ids[:-period]) & (answers.owner[period:] == answers.owner[:-period])
-            again[2 * period :] |= same[period:] & same[:-period]
-    hits = np.bincount(answers.owner, weights=again, minlength=len(answers.count))
-    return np.asarray(hits / np.maximum(answers.count, 1))
+def _cycles(text: Tokens) -> Values:
+    """Return the share of tokens that end a token, a pair, or a triple said for the third time in a row, by sample,
+    beyond what the same tokens give in any order."""
+    shares = []
+    for ids in (text.ids, _mixed(text, text.owner)):
+        again = np.zeros(len(ids), dtype=bool)
+        for period in range(1, PERIOD + 1):
+            if len(ids) > 2 * period:
+                same = (ids[period:] == ids[:-period]) & (text.owner[period:] == text.owner[:-period])
+                again[2 * period :] |= same[period:] & same[:-period]
+        shares.append(np.bincount(text.owner, weights=again, minlength=len(text.count)) / np.maximum(text.count, 1))
+    return np.maximum(shares[0] - shares[1], 0.0)
 
 
 def _mixed(text: Tokens, pieces: Ids) -> Ids:
@@ -171,21 +173,10 @@ def stuttered(written: Written) -> Values:
     """Return how much of an answer is the same few letters over and over ("haha ha"), beyond what the same letters hold
     in any order: a word of its own each time, and so no loop of words. Blanks and marks are none: code is indented,
     tables are ruled."""
-    texts = [np.frombuffer(_signs(own).encode("utf-32-le"), dtype=np.uint32) for own in written.own]
-    order = Stream(PERIOD).order(max(map(len, texts), default=0))
-    mixed = [signs[order[order < len(signs)]] for signs in texts]
-    pairs = zip(texts, mixed, strict=True)
-    return np.asarray([max(_stuttered(signs) - _stuttered(other), 0.0) for signs, other in pairs])
-
-
-def _stuttered(signs: NDArray[np.uint32]) -> float:
-    """Return the share of letters that stand there for the third time in a row, alone or as a pair or a triple."""
-    again = np.zeros(len(signs), dtype=bool)
-    for period in range(1, PERIOD + 1):
-        if len(signs) > 2 * period:
-            same = signs[period:] == signs[:-period]
-            again[2 * period :] |= same[period:] & same[:-period]
-    return float(again.mean()) if len(signs) else 0.0
+    texts = [_signs(own) for own in written.own]
+    count = np.asarray([len(text) for text in texts], dtype=np.int64)
+    signs = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
+    return _cycles(Tokens(signs, np.repeat(np.arange(len(texts)), count), count))
 
 
 def _signs(text: str) -> str:
