@@ -53,9 +53,9 @@ class GamedEvidence:
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """Return what moved, the furthest first."""
+        """Return what moved: truncation, by which most is proven, then the furthest first."""
         moves = () if self.shift is None else self.shift.moves
-        return (*moves, Move("cut", *self.numbers.truncated)) if self.numbers.cut > TOLD else moves
+        return (Move("cut", *self.numbers.truncated), *moves) if self.numbers.cut > TOLD else moves
 
     @property
     def pair(self) -> tuple[Rollout, Rollout] | None:
