@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 
 from ..event import Damaged, Ended, Evaluated, Event, NewReference, RateStep, Resumed, WarmUpEnd
-from ..run import Config, Run, Series
+from ..run import Run, Series
 from .source import Log
 
 SUDDEN = 10.0  # times the change of the points beside it: schedules are smooth, a step in one is not
@@ -30,7 +30,8 @@ SYNCS = ("sync_ref_model", "reset_reference", "update_ref_every_epoch", "reset_r
 
 def with_events(run: Run) -> Run:
     """Return the run with the events its series and settings tell."""
-    told = dict.fromkeys([*_learning_rate(run), *_resets(run), *_evaluations(run)])  # two keys may tell the same
+    rates = [event for series in _all(run, "lr") for event in _steps_in(series)]
+    told = dict.fromkeys([*rates, *_resets(run), *_evaluations(run)])  # two keys may tell the same
     return replace(run, events=tuple(sorted([*run.events, *told], key=lambda event: event.step)))
 
 
@@ -38,11 +39,6 @@ def _all(run: Run, name: str) -> list[Series]:
     """Return every series that is called so. Which of several keys takes the plain name may change with `until`; what
     each of them tells does not."""
     return [series for series in run.series if series.name.partition("@")[0] == name]
-
-
-def _learning_rate(run: Run) -> Iterator[Event]:
-    for series in _all(run, "lr"):
-        yield from _steps_in(series)
 
 
 def _steps_in(series: Series) -> Iterator[Event]:
@@ -96,13 +92,9 @@ def _resets(run: Run) -> Iterator[Event]:
             yield Event("reference_reset", number * interval, NewReference())
         if len(done) > EACH:
             yield Event("reference_reset", done[EACH] * interval, NewReference(every=interval))
-    elif _says_it_resets(run.config):
+    elif any(key.rsplit(".", 1)[-1] in SYNCS and value is True for key, value in run.config.raw.items()):
         for series in _all(run, "kl/ref"):
             yield from _falls_to_zero(series)
-
-
-def _says_it_resets(config: Config) -> bool:
-    return any(key.rsplit(".", 1)[-1] in SYNCS and value is True for key, value in config.raw.items())
 
 
 def _falls_to_zero(series: Series) -> Iterator[Event]:
@@ -147,18 +139,15 @@ def resumes(log: Log) -> list[Event]:
         while pending and pending[-1][0] > step:
             shown_by = pending.pop()[0]
         if pending and pending[-1][0] == step:
-            if log.repeats == "resume" and _contradict(log.table.row(pending[-1][1]), log.table.row(row)):
-                shown_by = step
-            pending.pop()
+            _, written = pending.pop()
+            if log.repeats == "resume":
+                before, now = log.table.row(written), log.table.row(row)
+                if any(repr(now[key]) != repr(value) for key, value in before.items() if key in now):
+                    shown_by = step  # a line that was merely written twice holds the same values
         if shown_by is not None:
             events.append(Event("resume", step, Resumed(), known_step=shown_by))
         pending.append((step, row))
     return events
-
-
-def _contradict(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    """Return whether two rows of one step give different values for the same key. A line written twice does not."""
-    return any(repr(other[key]) != repr(value) for key, value in one.items() if key in other)
 
 
 def damage(log: Log) -> list[Event]:

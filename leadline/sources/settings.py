@@ -37,6 +37,9 @@ OF_PLANS = COUNTS | STEPS | {*listed("beside a plan")}
 WRAPPERS = ("args", "config", "hparams", "hyperparameters", "settings", "params")
 CARD = re.compile(r"^[-*] (\w+): (\S.*)$", re.MULTILINE)
 TAGS = re.compile(r"\A---\n(?:.*\n)*?tags:\n((?:- .+\n)+)")
+# Trackers and model cards write everything as text.
+WORDS = {"None": None, "null": None, "True": True, "False": False, "true": True, "false": False}
+ALGORITHMS = {"gae": "ppo", "group_norm": "grpo", "reinforce_plus_plus": "reinforce++", "rpp": "reinforce++"}
 TRL_TAGS = {"grpo": "grpo", "rloo": "rloo", "ppo": "ppo", "online-dpo": "onlinedpo"}  # to what we call the trainer
 
 
@@ -58,8 +61,8 @@ class ConfigKeys:
     reference_sync_steps: Names
     is_called: str | None  # the algorithm, where the settings do not name it
     places_of_kl: str
-    ways_to_updates: str
-    ways_to_plan: str
+    ways_to_updates: str  # on one batch of samples: how often it is gone through, in how many parts
+    ways_to_plan: str  # where no setting counts the steps themselves
 
     def kl(self, flat: Flat) -> tuple[float | None, str | None]:
         """Return the coefficient of the KL penalty, and where it is."""
@@ -73,14 +76,6 @@ class ConfigKeys:
             if any(flat.get(name) is True for name in switch) or (not switch and coefficient is not None):
                 return coefficient, place if place != "?" and (switch or coefficient) else None
         return None, None
-
-    def updates(self, flat: Flat) -> float | None:
-        """Updates on one batch of samples: how often it is gone through, in how many parts."""
-        return _computed(self.ways_to_updates, flat)
-
-    def plan(self, flat: Flat) -> float | None:
-        """Return the planned steps, where no setting counts the steps themselves."""
-        return _computed(self.ways_to_plan, flat)
 
 
 def _names(told: str) -> Names:
@@ -126,21 +121,17 @@ def _computed(ways: str, flat: Flat) -> float | None:
     return None
 
 
-def _frameworks() -> tuple[ConfigKeys, ...]:
-    with TABLE.open(newline="", encoding="utf-8") as rows:
-        return tuple(
-            ConfigKeys(
-                **{name: _names(row[name]) for name in NAMED},
-                is_called=row["is_called"] or None,
-                places_of_kl=row["kl"],
-                ways_to_updates=row["updates"],
-                ways_to_plan=row["plan"],
-            )
-            for row in csv.DictReader(rows)
+with TABLE.open(newline="", encoding="utf-8") as _rows:
+    FRAMEWORKS = tuple(
+        ConfigKeys(
+            **{name: _names(row[name]) for name in NAMED},
+            is_called=row["is_called"] or None,
+            places_of_kl=row["kl"],
+            ways_to_updates=row["updates"],
+            ways_to_plan=row["plan"],
         )
-
-
-FRAMEWORKS = _frameworks()
+        for row in csv.DictReader(_rows)
+    )
 
 
 def config_from(raw: Mapping[str, object]) -> Config:
@@ -162,11 +153,12 @@ def config_from(raw: Mapping[str, object]) -> Config:
         algorithm=_algorithm(flat, keys.algorithm) or keys.is_called,
         kl_coefficient=kl_coefficient,
         kl_place=kl_place,
-        updates_per_batch=positive(keys.updates(flat)),
+        updates_per_batch=positive(_computed(keys.ways_to_updates, flat)),
         group_size=whole(flat, keys.group_size),
-        planned_steps=whole(flat, keys.planned_steps) or _last_step(keys.plan(flat)),
+        planned_steps=whole(flat, keys.planned_steps) or _last_step(_computed(keys.ways_to_plan, flat)),
         length_cap=whole(flat, keys.length_cap),
-        reference_sync_steps=whole(flat, keys.reference_sync_steps) if _syncs(flat) else None,
+        # TRL names an interval even where it never syncs.
+        reference_sync_steps=None if flat.get("sync_ref_model") is False else whole(flat, keys.reference_sync_steps),
         learning_rate=number(flat, keys.learning_rate),
         raw=flat,
     )
@@ -177,13 +169,8 @@ def _unwrapped(flat: dict[str, object]) -> dict[str, object]:
     own keys stand beside it."""
     if any(sign in flat for one in FRAMEWORKS for sign in one.signs):
         return flat
-    heads = [head for head in WRAPPERS if any(key.startswith(f"{head}.") for key in flat)]
-    inner = {
-        key.removeprefix(f"{head}."): value
-        for head in heads
-        for key, value in flat.items()
-        if key.startswith(f"{head}.")
-    }
+    heads = [f"{head}." for head in WRAPPERS]
+    inner = {key.removeprefix(head): flat[key] for head in heads for key in flat if key.startswith(head)}
     return {**flat, **inner}
 
 
@@ -325,19 +312,8 @@ def flattened(raw: Mapping[str, object]) -> dict[str, object]:
                     if name.count(".") < DEEPEST:
                         open_levels.append((f"{name}.", value))
                     continue
-            flat[name] = _plain(value)
+            flat[name] = WORDS.get(value, value) if isinstance(value, str) else value
     return flat
-
-
-WORDS = {"None": None, "null": None, "True": True, "False": False, "true": True, "false": False}
-
-
-def _plain(value: object) -> object:
-    """Trackers and model cards write everything as text."""
-    return WORDS.get(value, value) if isinstance(value, str) else value
-
-
-ALGORITHMS = {"gae": "ppo", "group_norm": "grpo", "reinforce_plus_plus": "reinforce++", "rpp": "reinforce++"}
 
 
 def _algorithm(flat: Flat, keys: Sequence[str]) -> str | None:
@@ -346,8 +322,3 @@ def _algorithm(flat: Flat, keys: Sequence[str]) -> str | None:
             word = value.strip().lower().rsplit(".", 1)[-1]
             return ALGORITHMS.get(word, word)
     return None
-
-
-def _syncs(flat: Flat) -> bool:
-    """TRL names an interval even where it never syncs."""
-    return flat.get("sync_ref_model", True) is not False

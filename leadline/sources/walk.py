@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from ..records import dataclass, field
@@ -71,7 +71,8 @@ def walk(
             seen.notes.append(f"{folder.name or folder} could not be entered: {error.strerror or error}")
             continue
         seen.folders.append(folder)
-        _take_files(seen, files)
+        seen.saved += [file for file in files if file.suffix in STATES]
+        seen.files += [file for file in files if file.suffix not in STATES | WEIGHTS]
         inside_state = depth > 0 and looks_saved(folder.name) and folder.parent.name != "rollouts"
         journaled = any(file.name == JOURNAL for file in files)
         for below, is_outward in folders:
@@ -87,12 +88,9 @@ def walk(
     if seen.names >= most:
         seen.notes.append(f"{root.name or root} holds more than {most} names; the rest was not looked at")
     if seen.outward:
-        seen.notes.append(f"Skipped symlinks outside the folder: {_some(seen.outward)}")
+        shown = ", ".join(seen.outward[:SHOWN]) + f" and {len(seen.outward) - SHOWN} more" * (len(seen.outward) > SHOWN)
+        seen.notes.append(f"Skipped symlinks outside the folder: {shown}")
     return Walk(root, tuple(seen.files), tuple(seen.folders), tuple(seen.saved), tuple(seen.notes), tuple(seen.outward))
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:SHOWN]) + f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
 
 
 def is_of_the_system(state: os.stat_result) -> bool:
@@ -119,7 +117,7 @@ def _listed(folder: Path, most: int, seen: _Seen, inside: Path) -> tuple[list[Pa
             most -= 1
             try:
                 linked = entry.is_symlink()
-                leads_out = linked and not _is_inside(Path(os.path.realpath(entry.path)), inside)
+                leads_out = linked and not Path(os.path.realpath(entry.path)).is_relative_to(inside)
                 if entry.is_dir():
                     if entry.name == TABLES if folder.name == MEDIA else entry.name not in NOT_ENTERED - {MEDIA}:
                         folders.append((linked, entry.name, leads_out))  # `latest` leads to what has a name of its own
@@ -134,10 +132,6 @@ def _listed(folder: Path, most: int, seen: _Seen, inside: Path) -> tuple[list[Pa
     return [folder / name for name in kept], [(folder / name, leads_out) for _, name, leads_out in sorted(folders)]
 
 
-def _is_inside(place: Path, root: Path) -> bool:
-    return root in (place, *place.parents)
-
-
 def _without_heaps(names: list[str], folder: Path, seen: _Seen) -> list[str]:
     """Return the names without those of which there are thousands that differ by a number alone, unless samples are
     called so: pictures, shards, caches."""
@@ -149,12 +143,3 @@ def _without_heaps(names: list[str], folder: Path, seen: _Seen) -> list[str]:
         shown = ", ".join(sorted(heaps)[:3])
         seen.notes.append(f"{folder.name or folder} holds thousands of files like {shown}; they were not looked at")
     return [name for name, shape in zip(names, shapes, strict=True) if shape not in heaps]
-
-
-def _take_files(seen: _Seen, files: list[Path]) -> None:
-    for file in files:
-        suffix = file.suffix
-        if suffix in STATES:
-            seen.saved.append(file)
-        elif suffix not in WEIGHTS:
-            seen.files.append(file)
