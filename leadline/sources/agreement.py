@@ -3,7 +3,7 @@ on where the other ended."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -48,18 +48,14 @@ class Keyed:
         every = [steps for steps, _ in self.columns.values()]
         self.first = min((int(steps[0]) for steps in every), default=0)
         self.last = max((int(steps[-1]) for steps in every), default=0)
-        self.gap = _gap(every)
+        longest = max(every, key=len, default=np.zeros(0, dtype=np.int64))
+        self.gap = 1.0 if len(longest) < 2 else float(np.median(np.diff(longest)))
         self.rows = max(map(len, every), default=0)  # of the key that was written most
 
 
 def _plain(key: str) -> str:
     """Return a key as a console, a framework's own log and a tracker all write it."""
     return key.replace("eval/", "eval_", 1).removeprefix("train/").removeprefix("ray/tune/")
-
-
-def _gap(columns: Sequence[Steps]) -> float:
-    longest = max(columns, key=len, default=None)
-    return 1.0 if longest is None or len(longest) < 2 else float(np.median(np.diff(longest)))
 
 
 @dataclass(frozen=True, slots=True)

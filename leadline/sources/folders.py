@@ -215,7 +215,8 @@ class Found:
         elsewhere = [home for other in self.runs if other is not run for home in other.homes]
         seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
         steps = run.steps
-        until = _asked_state(self.place)
+        asked = self.place if self.place.is_dir() else self.place.absolute().parent
+        state = recognise(asked) if looks_saved(asked.name) else None
         foreign, unsure = self._not_of(run, seen)
         around = look_around(
             seen,
@@ -223,7 +224,7 @@ class Found:
             steps=run.every_step,
             last_step=steps[1] if steps else None,
             span=run.written,
-            until=until,
+            until=None if state is None else state.step,
         )
         names = ", ".join(sorted(file.name for file in unsure)[:3])
         said = [f"Skipped (samples of any of {len(self.runs)} runs): {names}"] if unsure else []
@@ -317,7 +318,8 @@ def search(
     seen = walk(home_of(place), deepest=NEAR) if saved else walk(place)
     carriers: list[Carrier] = []
     passed_over: list[str] = []
-    files = roles.sort_files(_below(seen, place.absolute()) if saved else seen, sources)
+    own = _kept(seen, lambda path: path.is_relative_to(place.absolute())) if saved else seen
+    files = roles.sort_files(own, sources)
     for alternatives in files.logs:
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
@@ -404,18 +406,6 @@ def home_of(place: Path) -> Path:
     return folder.absolute().parent if looks_saved(folder.name) else folder
 
 
-def _asked_state(place: Path) -> int | None:
-    """Return the step of the saved state that was asked for, where one was."""
-    folder = place if place.is_dir() else place.absolute().parent
-    state = recognise(folder) if looks_saved(folder.name) else None
-    return None if state is None else state.step
-
-
-def _below(seen: Walk, home: Path) -> Walk:
-    """Return what of a walk lies in one folder."""
-    return _kept(seen, lambda path: home in (path, *path.parents))
-
-
 def territory(seen: Walk, homes: Collection[Path], others: Collection[Path]) -> Walk:
     """Return what of a walk belongs to the run that lives in `homes`: all around it, as far as no log of another lies
     closer. Where it shares its folder with another, only that folder and what lies below it."""
@@ -438,7 +428,7 @@ def _widest(home: Path, others: Collection[Path], root: Path) -> Path:
     """Return the highest folder above `home`, within what was walked, that is not above a log of another run."""
     widest = home
     for folder in home.parents:
-        if root not in (folder, *folder.parents) or any(folder in (other, *other.parents) for other in others):
+        if not folder.is_relative_to(root) or any(other.is_relative_to(folder) for other in others):
             break
         widest = folder
     return widest
@@ -477,23 +467,21 @@ def _furthest(
     for place in candidates:
         try:
             carriers = _read(place, sources, readers)
-        except (OSError, LeadlineError) as error:  # it vanished, it is not ours to read, it needs a package
-            notes.append(f"{place.name} could not be read: {_why(error)}")
+        except OSError as error:  # it vanished, it is not ours to read
+            notes.append(f"{place.name} could not be read: {error.strerror or str(error)}")
+            continue
+        except LeadlineError as error:  # it needs a package
+            notes.append(f"{place.name} could not be read: {error.what} {error.next_step}")
             continue
         if any(carrier.log.table for carrier in carriers) and not any(carrier.log.torn for carrier in carriers):
-            passed_over += [_short(carrier.path) for held in torn for carrier in held]
-            return carriers
+            best = carriers
+            break
         if carriers:
             torn.append(carriers)
-    if not torn:
-        return []
-    best = max(torn, key=lambda held: max(_last(carrier.log) for carrier in held))
+    else:
+        best = max(torn, key=lambda held: max(_last(carrier.log) for carrier in held), default=[])
     passed_over += [_short(carrier.path) for held in torn if held is not best for carrier in held]
     return best
-
-
-def _why(error: OSError | LeadlineError) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else f"{error.what} {error.next_step}"
 
 
 def _short(path: Path) -> str:
@@ -524,21 +512,18 @@ def _found(
             notes.append(f"Skipped (an index of runs or single records, not a log): {_some(aside)}")
     grouped = group(readable, joining)
     groups = list(grouped.groups)
-    if joining == "by evidence":
+    tests = (
+        ("an index of runs, not a log", roles.is_index, False),
+        ("a coarser copy of the log beside it", roles.is_coarse_print, False),
+        # Of which run is not known, but they are no training, unless there is nothing else.
+        ("only evals", lambda one, firsts: roles.is_only_evaluated(one), True),
+    )
+    for kind, is_no_run, unless_all in tests if joining == "by evidence" else ():
         firsts = [held.carriers[0] for held in groups]
-        index = [held for held in groups if all(roles.is_index(one, firsts) for one in held.carriers)]
-        groups = [held for held in groups if held not in index]
-        if index:
-            notes.append(f"Skipped (an index of runs, not a log): {_some([held.carriers[0] for held in index])}")
-        firsts = [held.carriers[0] for held in groups]
-        prints = [held for held in groups if all(roles.is_coarse_print(one, firsts) for one in held.carriers)]
-        if prints:
-            groups = [held for held in groups if held not in prints]
-            notes.append(f"Skipped (a coarser copy of the log beside it): {_some([one.carriers[0] for one in prints])}")
-        apart = [held for held in groups if all(map(roles.is_only_evaluated, held.carriers))]
-        if 0 < len(apart) < len(groups):  # of which run is not known, but they are no training
-            groups = [held for held in groups if held not in apart]
-            notes.append(f"Skipped (only evals): {_some([held.carriers[0] for held in apart])}")
+        left_out = [held for held in groups if all(is_no_run(one, firsts) for one in held.carriers)]
+        if left_out and not (unless_all and len(left_out) == len(groups)):
+            groups = [held for held in groups if held not in left_out]
+            notes.append(f"Skipped ({kind}): {_some([held.carriers[0] for held in left_out])}")
     telling = [held for held in groups if any(roles.is_rl(carrier.log) for carrier in held.carriers)]
     telling = telling or [held for held in groups if any(roles.is_sampled(carrier.log) for carrier in held.carriers)]
     others: list[Carrier] = []

@@ -95,7 +95,10 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     crowds = {family for family, count in Counter(map(paths.family_of, seen.files)).items() if count > FAMILY}
     first_of = {family: file for file in reversed(seen.files) if (family := paths.family_of(file)) in crowds}
     no_logs = {family for family, first in first_of.items() if not _begins_as_log(first, sources)}
-    claimed = _tracker_folders(seen, sources)
+    # Folders that are one log as a whole, by a file in them that says so. An MLflow experiment holds runs.
+    marked = dict.fromkeys(file.parent for file in seen.files if ".tfevents." in file.name or file.name == "meta.yaml")
+    outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}
+    claimed = {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
     states: dict[tuple[Path, str], list[Path]] = {}
     single: list[Path] = []
     for file in seen.files:
@@ -124,7 +127,10 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     single = [file for file in single if file not in others]
     if not single and not states and not claimed:  # a console that somebody kept as notes
         single = [file for file in seen.files if file.suffix == ".md" and not paths.may_hold_settings(file)]
-    newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
+    newest = [
+        sorted(files, key=lambda file: int((paths.DIGITS.findall(file.parent.name) or ["0"])[-1][:15]), reverse=True)
+        for files in states.values()
+    ]
     return Sorted([*([folder] for folder in claimed), *([file] for file in single), *newest], others)
 
 
@@ -188,13 +194,6 @@ def _samples(files: Sequence[Path]) -> set[Path]:
     return {file for lot in lots for file in rollouts.dumped(lot)}
 
 
-def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
-    """Return the folders that are one log as a whole, by a file in them that says so."""
-    marked = dict.fromkeys(file.parent for file in seen.files if ".tfevents." in file.name or file.name == "meta.yaml")
-    outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}  # an MLflow experiment holds runs
-    return {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
-
-
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
     """Return whether a JSON document that does not call itself a log lies beside a file that may be one: it is then
     somebody's notes on the run, such as its outcome, which a reading must not know."""
@@ -210,10 +209,6 @@ def _is_part(file: Path, claimed: Container[Path]) -> bool:
     if ".tfevents." in file.name:
         return file.parent in claimed
     return any(folder in claimed and (folder / "meta.yaml").is_file() for folder in file.parents)
-
-
-def _state_step(file: Path) -> int:
-    return int((paths.DIGITS.findall(file.parent.name) or ["0"])[-1][:15])
 
 
 def recognised(place: Path, head: bytes, sources: Sequence[Source]) -> Source | None:
@@ -293,12 +288,12 @@ def belongs(carrier: Carrier, leads: Sequence[Carrier]) -> Carrier | None:
     """Return the one of several logs of a folder that a log of evaluations belongs to, by the rest of its name."""
     if len(leads) == 1:
         return leads[0]
-    named = [lead for lead in leads if _own_words(lead) == _own_words(carrier)]
+    named = [lead for lead in leads if {*_own_words(lead)} == {*_own_words(carrier)}]
     return named[0] if len(named) == 1 else None
 
 
-def _own_words(carrier: Carrier) -> frozenset[str]:
-    return frozenset(tokens(carrier.path.stem)) - paths.EVALUATIONS - paths.OF_FILES
+def _own_words(carrier: Carrier) -> list[str]:
+    return [word for word in tokens(carrier.path.stem) if word not in paths.EVALUATIONS | paths.OF_FILES]
 
 
 def held_out_apart(carriers: Iterable[Carrier], last: float) -> list[Carrier]:
@@ -308,8 +303,7 @@ def held_out_apart(carriers: Iterable[Carrier], last: float) -> list[Carrier]:
     found = []
     for place, carrier in enumerate(every):
         others = frozenset[str]().union(*(other.log.table.keys() for other in every if other is not carrier))
-        own = "_".join(word for word in tokens(carrier.path.stem) if word not in paths.EVALUATIONS | paths.OF_FILES)
-        own = own or (words(carrier.path.stem) if place else "")
+        own = "_".join(_own_words(carrier)) or (words(carrier.path.stem) if place else "")
         table = Table()
         for key, column in carrier.log.table.columns().items():
             called = next(iter(held_out({key: 0.0})))
@@ -329,7 +323,10 @@ def is_index(carrier: Carrier, others: Sequence[Carrier]) -> bool:
         return False
     folder = carrier.path.parent
     near = [other for other in others if folder in other.path.parents and other.path != carrier.path]
-    names = {name for other in near for name in _called(other, folder)}
+    # Whoever writes in `folder` calls a log by the folders on its way, or by the file itself.
+    ways = ((other.path, other.path.relative_to(folder).parts[:-1]) for other in near)
+    called = {name for path, way in ways for name in way or (path.name, path.stem)}
+    names = {name for name in called if len(name) >= SHORTEST}
     return lists_runs(carrier, names, near=len(near), below=any(other.path.parent != folder for other in near))
 
 
@@ -341,13 +338,6 @@ def lists_runs(carrier: Carrier, names: Collection[str], *, near: int, below: bo
     if few and (below or (counts and (near > 1 or alone))):
         return True
     return bool(near) and _named_in(carrier.path, names) >= (min(2, near) if counts else 2)
-
-
-def _called(carrier: Carrier, folder: Path) -> set[str]:
-    """Return what somebody who writes in `folder` would call a log: the folders on its way, or the file itself."""
-    way = carrier.path.relative_to(folder).parts
-    names = way[:-1] or (carrier.path.name, carrier.path.stem)
-    return {name for name in names if len(name) >= SHORTEST}
 
 
 def _named_in(file: Path, names: Collection[str]) -> int:

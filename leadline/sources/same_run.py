@@ -265,18 +265,18 @@ def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
     if len(carriers) < 2:
         return list(carriers)
     most = max(len(carrier.log.table) for carrier in carriers)
-    ranked = sorted(carriers, key=lambda one: (len(one.log.table) < NEARLY * most, *_worth(one.log)))
+
+    def worth(log: Log) -> tuple[bool, bool, bool, int]:
+        # Whole ones first, then those that name their steps, those with exact numbers, those with more series.
+        return len(log.table) < NEARLY * most, log.counts_rows, log.trust != "exact", -len(log.table.keys())
+
+    ranked = sorted(carriers, key=lambda carrier: worth(carrier.log))
     numbers = [Keyed(carrier.log) for carrier in ranked]
     kept: list[int] = []
     for place, mine in enumerate(numbers):
         if not any(on_other_clocks(numbers[other], mine) for other in kept):
             kept.append(place)
     return [carrier for carrier in carriers if any(ranked[place] is carrier for place in kept)]
-
-
-def _worth(log: Log) -> tuple[bool, bool, int]:
-    """Return how much a copy is worth: one that names its steps, exact numbers, and more series come first."""
-    return log.counts_rows, log.trust != "exact", -len(log.table.keys())
 
 
 def attempts(carriers: Sequence[Carrier]) -> list[Event]:
