@@ -9,6 +9,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ..errors import NothingReadable
+from .source import Log
+from .tracked import Tracked
 
 MARK = b"SQLite format 3\0"
 LOCKED = "is locked by the program that writes to it"
@@ -20,7 +22,10 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Yield a connection that only reads; raise NothingReadable, with a reason, for what cannot be read."""
     # A database in write-ahead mode wants to make files beside itself even for a reader. Without such a file nobody
     # writes to it at the moment, so it may be read as one that does not change.
-    still = _write_ahead(path) and not path.with_name(path.name + "-wal").exists()
+    write_ahead = False
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        write_ahead = file.read(20)[18:20] == b"\x02\x02"  # file format, write and read version
+    still = write_ahead and not path.with_name(path.name + "-wal").exists()
     address = f"file:{quote(str(path.absolute()))}?mode=ro" + ("&immutable=1" if still else "")
     connection = None
     try:
@@ -28,7 +33,14 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA query_only = 1")
         yield connection
     except (sqlite3.Error, UnicodeError) as error:
-        raise _explained(path, error) from error
+        if "locked" in str(error) or "busy" in str(error):
+            raise NothingReadable(
+                f"{path} {LOCKED}.", next_step="try again in a moment, or copy the file and read the copy"
+            ) from error
+        raise NothingReadable(
+            f"{path} could not be read as a database: {error}.",
+            next_step="check that the file is whole and may be read",
+        ) from error
     finally:
         if connection is not None:
             connection.close()
@@ -37,6 +49,8 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 class DatabaseReader:
     """What readers of one run in a database share: when to look again, and what to do while it cannot be read."""
 
+    _run: Tracked
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._state: tuple[int, ...] = ()
@@ -44,7 +58,7 @@ class DatabaseReader:
         self._forget()
 
     def _forget(self) -> None:
-        """Start over: the file is another one."""
+        """Start over, with a new `_run`: the file is another one."""
         raise NotImplementedError
 
     def _take(self, connection: sqlite3.Connection) -> None:
@@ -75,28 +89,21 @@ class DatabaseReader:
         self._notes = notes
         return (self._reached(), self._notes) != before
 
-
-def tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
-    """Return the tables of a database and their columns."""
-    names = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    return {
-        name: tuple(str(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(name)})")) for name in names
-    }
+    @property
+    def log(self) -> Log:
+        return self._run.log(self._notes)
 
 
 def demand(connection: sqlite3.Connection, wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the tables, among them all of `wanted`, given as `table.column`; else the database is not what was
-    expected."""
-    found = tables(connection)
+    """Return the tables and their columns, among them all of `wanted`, given as `table.column`; else the database is
+    not what was expected."""
+    names = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    columns = "SELECT name FROM pragma_table_info(?)"
+    found = {name: tuple(str(row[0]) for row in connection.execute(columns, (name,))) for name in names}
     missing = [name for name in wanted if name.split(".")[1] not in found.get(name.split(".")[0], ())]
     if missing:
         raise sqlite3.DatabaseError(f"it has no {missing[0]}")
     return found
-
-
-def quoted(name: str) -> str:
-    """Return a name as SQL takes it, whatever it holds."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def holds(path: Path, wanted: Sequence[str]) -> bool:
@@ -119,19 +126,3 @@ def state(path: Path) -> tuple[int, ...]:
             stat = file.stat()
             seen += [stat.st_ino, stat.st_size, stat.st_mtime_ns]
     return tuple(seen)
-
-
-def _write_ahead(path: Path) -> bool:
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return file.read(20)[18:20] == b"\x02\x02"  # file format, write and read version
-    return False
-
-
-def _explained(path: Path, error: Exception) -> NothingReadable:
-    if "locked" in str(error) or "busy" in str(error):
-        return NothingReadable(
-            f"{path} {LOCKED}.", next_step="try again in a moment, or copy the file and read the copy"
-        )
-    return NothingReadable(
-        f"{path} could not be read as a database: {error}.", next_step="check that the file is whole and may be read"
-    )

@@ -11,7 +11,7 @@ import struct
 import zlib
 from pathlib import Path
 
-from .source import Log
+from .source import Log, Reader
 from .text import GrowingFile
 from .tracked import Tracked
 
@@ -46,14 +46,14 @@ class Framing:
                 continue
             if at + CHUNK_HEADER.size > len(data):
                 return found, at
-            checksum, length, kind = CHUNK_HEADER.unpack_from(data, at)
-            begin, end = at + CHUNK_HEADER.size, at + CHUNK_HEADER.size + length
-            if end <= len(data) and end <= block_end and _agrees(data, at, end, checksum, kind):
-                if (record := self._take(data[begin:end], kind)) is not None:
+            if (end := _chunk_end(data, at, min(block_end, len(data)))) is not None:
+                if (record := self._take(data[at + CHUNK_HEADER.size : end], data[at + 6])) is not None:
                     found.append(record)
                 at = end
                 continue
-            following = self._next_chunk(data, at + 1, min(block_end, len(data)))
+            stop = min(block_end, len(data))
+            places = (place for place in range(at + 1, stop - CHUNK_HEADER.size) if FULL <= data[place + 6] <= LAST)
+            following = next((place for place in places if _chunk_end(data, place, stop, least=1) is not None), None)
             if following is None and block_end >= len(data):
                 return found, at  # the chunk is still being written, as far as one can tell
             if data[at:block_end].strip(b"\0"):  # zeros to the end of the block are a writer's padding
@@ -84,26 +84,26 @@ class Framing:
         self.damaged += 1
         self._parts = None
 
-    @staticmethod
-    def _next_chunk(data: bytes, at: int, stop: int) -> int | None:
-        """Return the next place before `stop`, the end of the block, where a chunk agrees with its checksum."""
-        for place in range(at, stop - CHUNK_HEADER.size + 1):
-            if FULL <= data[place + 6] <= LAST:
-                checksum, length, kind = CHUNK_HEADER.unpack_from(data, place)
-                end = place + CHUNK_HEADER.size + length
-                if length and end <= stop and _agrees(data, place, end, checksum, kind):
-                    return place
-        return None
-
 
 class FramedReader:
-    """A growing file of framed records of one run: hands each record to `_take` once."""
+    """A growing file of framed records of one run: hands each record to `_take` once. MARK begins the file, and SUFFIX
+    ends its name."""
 
     MARK = b""
+    SUFFIX = ""
 
     def __init__(self, path: Path) -> None:
         self._path, self._growing = path, GrowingFile(path)
         self._begin()
+
+    @classmethod
+    def recognises(cls, path: Path, head: bytes) -> bool:
+        named = path.suffix == cls.SUFFIX and not path.is_dir()
+        return head.startswith(cls.MARK) or (named and begins_like(head, cls.MARK))
+
+    @classmethod
+    def open(cls, path: Path) -> tuple[Reader, ...]:
+        return (cls(path),)
 
     def _begin(self) -> None:
         self._framing = Framing()
@@ -150,12 +150,14 @@ def begins_like(head: bytes, mark: bytes) -> bool:
     damaged."""
     if head.startswith(mark[: len(head)]):
         return True
-    if len(head) < FILE_HEADER + CHUNK_HEADER.size:
-        return False
-    checksum, length, kind = CHUNK_HEADER.unpack_from(head, FILE_HEADER)
-    end = FILE_HEADER + CHUNK_HEADER.size + length
-    return end <= len(head) and _agrees(head, FILE_HEADER, end, checksum, kind)
+    return len(head) >= FILE_HEADER + CHUNK_HEADER.size and _chunk_end(head, FILE_HEADER, len(head)) is not None
 
 
-def _agrees(data: bytes, at: int, end: int, checksum: int, kind: int) -> bool:
-    return FULL <= kind <= LAST and zlib.crc32(data[at + 6 : end]) == checksum
+def _chunk_end(data: bytes, at: int, stop: int, least: int = 0) -> int | None:
+    """Return where the chunk at `at` ends, which holds `least` bytes or more; None if it ends after `stop`, or does not
+    agree with its checksum."""
+    checksum, length, kind = CHUNK_HEADER.unpack_from(data, at)
+    end = int(at + CHUNK_HEADER.size + length)
+    if not FULL <= kind <= LAST or length < least or end > stop or zlib.crc32(data[at + 6 : end]) != checksum:
+        return None
+    return end

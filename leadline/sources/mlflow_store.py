@@ -83,10 +83,6 @@ class MlflowRun(DatabaseReader):
                 run.value(str(key), step, math.nan if nan else float(value), time / 1000)
             self._row = row
 
-    @property
-    def log(self) -> Log:
-        return self._run.log(self._notes)
-
 
 class FolderRun:
     """One run in a file store."""

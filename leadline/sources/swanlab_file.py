@@ -5,31 +5,21 @@ Media records (pictures, audio, text) are passed over. Settings lie beside it in
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from . import settings
-from .leveldb_log import FramedReader, begins_like
+from .leveldb_log import FramedReader
 from .number import FURTHEST
-from .source import Log, Reader
+from .source import Log
 from .wire import BYTES, DOUBLE, VARINT, double, fields, signed, text, texts, timestamp
 
-MARK = b":SWL"
 START, FINISH, COLUMN, SCALAR = 10, 11, 12, 13  # fields of a Record
 SYSTEM = 2  # the class of a column that SwanLab measured itself
-
-
-def recognises(path: Path, head: bytes) -> bool:
-    return head.startswith(MARK) or (path.suffix == ".swanlab" and begins_like(head, MARK) and not path.is_dir())
-
-
-def open(path: Path) -> tuple[Reader, ...]:
-    return (SwanlabReader(path),)
 
 
 class SwanlabReader(FramedReader):
     """One `.swanlab` file."""
 
-    MARK = MARK
+    MARK = b":SWL"
+    SUFFIX = ".swanlab"
 
     def _begin(self) -> None:
         super()._begin()
@@ -80,3 +70,6 @@ class SwanlabReader(FramedReader):
             self._run.sample(key, wall, value)
         else:
             self._run.value(key, step, value, wall)
+
+
+recognises, open = SwanlabReader.recognises, SwanlabReader.open

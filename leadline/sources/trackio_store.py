@@ -31,12 +31,15 @@ def recognises(path: Path, head: bytes) -> bool:
 def open(path: Path) -> tuple[Reader, ...]:
     readers: tuple[Reader, ...]
     if path.suffix == ".parquet":
-        readers = _parquet_runs(path)
+        rows = _parquet_rows(path, only=("run_id", "run_name"))
+        runs = {str(row.get("run_id") or row.get("run_name")): row for row in rows}.values()
+        columns = ["run_name" if row.get("run_id") is None else "run_id" for row in runs]
+        readers = tuple(ExportedRun(path, column, row.get(column)) for column, row in zip(columns, runs, strict=True))
     else:
         with reading(path) as connection:
             run = "run_id" if "run_id" in demand(connection, TABLES)["metrics"] else "run_name"
-            rows = connection.execute(f"SELECT {run} FROM metrics GROUP BY {run} ORDER BY min(id)").fetchall()
-        readers = tuple(TrackioRun(path, run, row[0]) for row in rows)
+            found = connection.execute(f"SELECT {run} FROM metrics GROUP BY {run} ORDER BY min(id)").fetchall()
+        readers = tuple(TrackioRun(path, run, row[0]) for row in found)
     if not readers:
         raise NothingReadable(f"{path} is a Trackio project without any logged step.", next_step="pass another path")
     return readers
@@ -69,11 +72,11 @@ class TrackioRun(DatabaseReader):
     """One run of a project's database."""
 
     def __init__(self, path: Path, column: str, run: object) -> None:
-        self._column, self._run = column, run
+        self._column, self._id = column, run
         super().__init__(path)
 
     def _forget(self) -> None:
-        self._rows = Trackio(str(self._run), project=self._path.stem)
+        self._run = self._rows = Trackio(str(self._id), project=self._path.stem)
         self._last = {"metrics": 0, "system_metrics": 0}  # rows are numbered as they are written
 
     def _reached(self) -> tuple[int, ...]:
@@ -83,7 +86,7 @@ class TrackioRun(DatabaseReader):
         found = demand(connection, TABLES)
         if self._column in found.get("configs", ()):
             query = f"SELECT config FROM configs WHERE {self._column} = ? ORDER BY id"
-            for row in connection.execute(query, (self._run,)):
+            for row in connection.execute(query, (self._id,)):
                 self._rows.config(_json(row[0]))
         for row, name, step, time, values in self._new(connection, "metrics", "id, run_name, step, timestamp, metrics"):
             self._rows.metrics(name, step, time, _json(values))
@@ -95,11 +98,7 @@ class TrackioRun(DatabaseReader):
 
     def _new(self, connection: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[object, ...]]:
         query = f"SELECT {columns} FROM {table} WHERE {self._column} = ? AND id > ? ORDER BY id"
-        yield from connection.execute(query, (self._run, self._last[table]))
-
-    @property
-    def log(self) -> Log:
-        return self._rows.log(self._notes)
+        yield from connection.execute(query, (self._id, self._last[table]))
 
 
 class ExportedRun:
@@ -136,17 +135,6 @@ class ExportedRun:
     @property
     def log(self) -> Log:
         return self._rows.log()
-
-
-def _parquet_runs(path: Path) -> tuple[Reader, ...]:
-    rows = iter(_parquet_rows(path, only=("run_id", "run_name")))
-    runs = {str(row.get("run_id") or row.get("run_name")): row for row in rows}
-    return tuple(
-        ExportedRun(path, "run_id", row["run_id"])
-        if row.get("run_id") is not None
-        else ExportedRun(path, "run_name", row.get("run_name"))
-        for row in runs.values()
-    )
 
 
 def _parquet_rows(path: Path, only: Iterable[str] | None = None) -> Iterator[dict[str, object]]:

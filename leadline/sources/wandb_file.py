@@ -6,42 +6,30 @@ No W&B package is needed. What was printed is taken from the run's `files/output
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from .leveldb_log import FramedReader, begins_like
+from .leveldb_log import FramedReader
 from .number import loads
-from .source import Reader
 from .wire import BYTES, VARINT, fields, signed, text, texts, timestamp
 
-MARK = b":W&B"
 HISTORY, CONFIG, STATS, METRIC, RUN, EXIT = 2, 5, 7, 12, 17, 18  # fields of a Record
-
-
-def recognises(path: Path, head: bytes) -> bool:
-    return head.startswith(MARK) or (path.suffix == ".wandb" and begins_like(head, MARK) and not path.is_dir())
-
-
-def open(path: Path) -> tuple[Reader, ...]:
-    return (WandbReader(path),)
 
 
 class WandbReader(FramedReader):
     """One `.wandb` file."""
 
-    MARK = MARK
+    MARK = b":W&B"
+    SUFFIX = ".wandb"
 
     def _take(self, record: bytes) -> None:
-        readers = {
-            HISTORY: self._history,
-            STATS: self._stats,
-            CONFIG: self._config,
-            METRIC: self._metric,
-            RUN: self._told,
-        }
+        readers = {HISTORY: self._history, STATS: self._stats, CONFIG: self._config, RUN: self._told}
         for number, kind, at, end in fields(record):
-            if kind == BYTES and number in readers:
+            if kind != BYTES:
+                continue
+            if number in readers:
                 readers[number](record, at, end)
-            elif kind == BYTES and number == EXIT:
+            elif number == METRIC:  # a `define_metric`: a name, or a pattern, and the key that counts its steps
+                found = texts(record, at, end)
+                self._run.define(found.get(1, ""), found.get(2, ""), found.get(4, ""))
+            elif number == EXIT:
                 self._run.ended = True
 
     def _history(self, record: bytes, begin: int, end: int) -> None:
@@ -72,11 +60,6 @@ class WandbReader(FramedReader):
                 key, value = _item(record, at, after)
                 if key and not key.startswith("_wandb"):
                     self._run.settings[key] = value
-
-    def _metric(self, record: bytes, begin: int, end: int) -> None:
-        """Take a `define_metric` of the user's program: name, or pattern, and the key that counts its steps."""
-        found = texts(record, begin, end)
-        self._run.define(found.get(1, ""), found.get(2, ""), found.get(4, ""))
 
     def _told(self, record: bytes, begin: int, end: int) -> None:
         found = texts(record, begin, end)
@@ -112,3 +95,6 @@ def _json(value: bytes) -> object:
         return loads(value)
     except ValueError:
         return value.decode("utf-8", errors="replace")
+
+
+recognises, open = WandbReader.recognises, WandbReader.open
