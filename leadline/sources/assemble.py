@@ -22,7 +22,7 @@ from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
 from .row import NO_LOGS, computed, is_held_out, settled
 from .source import Log
-from .table import Column
+from .table import Column, joined
 
 # What is read where the first was not logged.
 STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/after_kl")}
@@ -212,7 +212,8 @@ def _merged(views: Sequence[LogView], told: Mapping[str, str]) -> tuple[list[Und
                     fresh.setdefault(same, len(merged))
                 merged.append(Understood(called, column, meaning, view.written[key].steps))
             else:
-                merged[place] = replace(merged[place], column=_under(merged[place].column, column))
+                # As if the less trusted log had been written first: of a step that both hold, the better stands.
+                merged[place] = replace(merged[place], column=joined([column, merged[place].column], by_rows=False))
         places.update(fresh)
         if view is views[0]:
             questions = tuple(_questions(view, columns, meanings))
@@ -257,15 +258,12 @@ def _meanings(
                 known.add(meaning.canonical)
     likely = _guessed(view, columns, meanings).meanings
     meanings |= {key: meaning for key, meaning in likely.items() if meaning.canonical not in known}
-    return {key: _by_values(meaning, columns.get(key)) for key, meaning in meanings.items()}
-
-
-def _by_values(meaning: Meaning, column: Column | None) -> Meaning:
-    """Return what words leave open and numbers do not: a share of failed calls is never above one, a count of them
-    is."""
-    if meaning.canonical != FAILED_CALLS or column is None or not np.nanmax(column.values, initial=0.0) > 1:
-        return meaning
-    return replace(meaning, canonical="tools/failures_per_sample", kind="guess: failed tool calls of a sample")
+    # Words leave open what numbers tell: a share of failed calls is never above one, a count of them is.
+    for key, meaning in meanings.items():
+        if meaning.canonical == FAILED_CALLS and key in columns and np.nanmax(columns[key].values, initial=0.0) > 1:
+            counted = "tools/failures_per_sample", "guess: failed tool calls of a sample"
+            meanings[key] = replace(meaning, canonical=counted[0], kind=counted[1])
+    return meanings
 
 
 def _plainest_reward(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> str | None:
@@ -281,10 +279,11 @@ def _plainest_reward(view: LogView, columns: Mapping[str, Column], meanings: Map
 
 def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
     """Return what the words of the remaining keys say."""
+    # A dialect may hand a number about tools through from the environment.
     points = {
         key: len(column.steps)
         for key, column in columns.items()
-        if key not in meanings or _is_open(view, key, meanings[key])
+        if key not in meanings or (meanings[key].canonical.startswith("env/") and of_tools(tokens(key)) is not None)
     }
     known = any(one.canonical == HEADLINE for key, one in meanings.items() if key not in points)
     tell = partial(by_words, points=points, averages=running_means(columns), rewarded=known)
@@ -311,24 +310,17 @@ def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str
     )
 
 
-def _is_open(view: LogView, key: str, meaning: Meaning) -> bool:
-    """Return whether a key that the dialect hands through from the environment is a number about tools."""
-    return meaning.canonical.startswith("env/") and of_tools(tokens(key)) is not None
-
-
-def _as_logged(view: LogView, keys: Iterable[str]) -> tuple[str, ...]:
-    return tuple(view.prefix + key for key in keys)
-
-
 def _questions(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Iterator[Question]:
     """Yield what was guessed and could be otherwise, and what has to be asked for."""
     for key, meaning in meanings.items():
         if meaning.instead:
-            yield Question(meaning.canonical, _as_logged(view, meaning.instead), chosen=view.prefix + key)
+            yield Question(
+                meaning.canonical, tuple(view.prefix + one for one in meaning.instead), chosen=view.prefix + key
+            )
     if not any(meaning.canonical == "reward/mean" for meaning in meanings.values()):
         asked = _candidates_for_reward(view, columns, meanings)
         if asked:
-            yield Question("reward/mean", _as_logged(view, asked))
+            yield Question("reward/mean", tuple(view.prefix + key for key in asked))
 
 
 def _said(question: Question) -> str:
@@ -373,15 +365,6 @@ def _whole_steps(log: Log, column: Column) -> Column:
     return Column(column.steps[starts], np.where(counts == 1, column.values[starts], means), column.walls[starts])
 
 
-def _under(better: Column, worse: Column) -> Column:
-    """Return both columns as if the worse had been written first: of a step that both hold, the better value stands."""
-    return Column(
-        np.concatenate([worse.steps, better.steps]),
-        np.concatenate([worse.values, better.values]),
-        np.concatenate([worse.walls, better.walls]),
-    )
-
-
 def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tuple[Series, ...], tuple[Series, ...]]:
     """Return known series in the dialect's order, and those nobody told us the meaning of, by key."""
     known: list[tuple[tuple[int, int], Series]] = []
@@ -423,14 +406,8 @@ def _one(one: Understood, name: str, kind: str, column: Column) -> Series:
     series = Series.from_log(name, one.key, kind, column.steps, column.values, walls)
     if len(one.written) <= series.points and np.all(one.written[1:] > one.written[:-1]):
         return series
-    return replace(series, repeats=_beyond(one.written, series.steps))
-
-
-def _beyond(written: Steps, kept: Steps) -> Steps:
-    """Return the steps of the rows that were written beyond those that are kept."""
-    steps, counts = np.unique(written, return_counts=True)
-    beyond: Steps = np.repeat(steps, counts - np.isin(steps, kept))
-    return beyond
+    steps, counts = np.unique(one.written, return_counts=True)
+    return replace(series, repeats=np.repeat(steps, counts - np.isin(steps, series.steps)))
 
 
 def _groups(understood: Iterable[Understood]) -> dict[int, float]:

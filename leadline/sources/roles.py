@@ -16,7 +16,7 @@ from ..vocabulary.names import tokens, words
 from . import paths, rollouts
 from .agreement import Keyed
 from .checkpoints import looks_saved
-from .row import held_out
+from .row import has_words, held_out
 from .source import Log, Source
 from .table import Table
 from .text import head_of
@@ -230,11 +230,7 @@ def is_rl(log: Log) -> bool:
 
 def is_sampled(log: Log) -> bool:
     """Return whether a log tells of a policy that is sampled from, though of no reward."""
-    return log.not_rl is None and _speaks_of(SAMPLED, log)
-
-
-def _speaks_of(words: Collection[str], log: Log) -> bool:
-    return any(not {*tokens(key)}.isdisjoint(words) for key in sorted(log.table.keys()))
+    return log.not_rl is None and has_words(log.table, SAMPLED)
 
 
 def of_training(carrier: Carrier) -> bool:
@@ -250,7 +246,7 @@ def of_evaluations(carrier: Carrier, mine: Keyed, lead: Carrier, theirs: Keyed) 
     log = carrier.log
     if log.run_id is not None or carrier.path == lead.path or log.dialect is not None:
         return None
-    if _speaks_of(OF_TRAINING, log) or len(log.table) > len(lead.log.table):
+    if has_words(log.table, OF_TRAINING) or len(log.table) > len(lead.log.table):
         return None
     if says_held_out(carrier) and not says_held_out(lead):
         beyond = mine.first > theirs.last + theirs.gap or mine.last < theirs.first - theirs.gap

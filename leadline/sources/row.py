@@ -9,7 +9,7 @@ rows before it, so that a log reads the same however far it has come.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -59,14 +59,9 @@ def may_be_logged(rows: Sequence[Mapping[str, object]]) -> bool:
 
 def kind_key(rows: Iterable[Mapping[str, object]]) -> str | None:
     """Return the key under which rows say what they are of: training, an evaluation, settings."""
-    seen = list(rows)
-    return next(
-        (key for key in KINDS if any(isinstance(row.get(key), str) and _tells(str(row[key])) for row in seen)), None
-    )
-
-
-def _tells(text: str) -> bool:
-    return bool({*tokens(text)} & {"eval", "train", "valid", *OF_SETTINGS})
+    said = [(key, row[key]) for row in rows for key in KINDS if isinstance(row.get(key), str)]
+    found = {key for key, word in said if {*tokens(str(word))} & {"eval", "train", "valid", *OF_SETTINGS}}
+    return min(found, key=KINDS.index, default=None)
 
 
 def is_held_out(kind: object) -> bool:
@@ -148,11 +143,7 @@ class FreeRows:
 
     def add(self, entry: dict[str, object]) -> bool:
         """File one object; return False if there is no row in it."""
-        if self._decided:
-            return self._file(entry)
-        if not is_row(entry):
-            return False
-        return self.add_sure(entry)
+        return (self._decided or is_row(entry)) and self.add_sure(entry)
 
     def add_sure(self, entry: dict[str, object]) -> bool:
         """File an object that is known to be a row."""
@@ -390,17 +381,18 @@ def _one_run(log: Log, kept: Mask, name: str) -> Log:
 
 def _trains(table: Table) -> bool:
     """Tell whether a table logs what only a training has, so that its rows are steps and no samples, runs, or tasks."""
-    return not OF_TRAINING.isdisjoint(word for key in sorted(table.keys()) for word in tokens(key))
+    return has_words(table, OF_TRAINING)
+
+
+def has_words(table: Table, some: Collection[str]) -> bool:
+    """Return whether one of these words stands in some key of a table."""
+    return not {*some}.isdisjoint(word for key in sorted(table.keys()) for word in tokens(key))
 
 
 def _is_about_runs(log: Log) -> bool:
     """Return whether nearly every row is of a run of another name, and no step goes on from row to row; or is a result
     with its error."""
-    if (
-        log.counts_rows
-        and log.table.words_differ
-        and not OF_ESTIMATES.isdisjoint(word for key in sorted(log.table.keys()) for word in tokens(key))
-    ):
+    if log.counts_rows and log.table.words_differ and has_words(log.table, OF_ESTIMATES):
         return True
     names = log.table.run_of_rows(words_only=True)
     if names and log.counts_rows and log.table.is_told_apart and not log.table.has_walls:
@@ -445,17 +437,12 @@ def _attempts(table: Table) -> list[tuple[int, int]]:
         furthest = max(furthest, int(steps[begin:row].max()))
         first = int(steps[begin])
         goes_back = steps[row] <= first <= pace and furthest - first >= LEAST
-        if goes_back and not is_summary(table.row(row)) and _trained_again(table, begin, row):
+        one, other = (table.row(begin), table.row(row)) if goes_back else ({}, {})
+        trained_again = any(other[key] != value for key, value in one.items() if key in other)
+        if trained_again and not is_summary(other):
             begins.append(row)
             furthest = int(steps[row])
     return list(zip(begins, [*begins[1:], len(steps)], strict=True))
-
-
-def _trained_again(table: Table, begin: int, row: int) -> bool:
-    """Return whether a row holds other values for the keys of the row that began the attempt."""
-    one, other = table.row(begin), table.row(row)
-    shared = [key for key in one if key in other]
-    return bool(shared) and any(one[key] != other[key] for key in shared)
 
 
 def _in_parts(log: Log) -> bool:
@@ -481,16 +468,13 @@ def computed(table: Table) -> dict[str, Column]:
     for key, rows in nulls.items():
         column = columns[key]
         if column.rows is not None:
-            empty = _not_computed(column, np.isin(column.rows, rows), always=_is_always_computed(key))
-            columns[key] = _only(column, ~empty)
-            if empty.all():
+            parts = {*tokens(key)}
+            always = bool(parts & {"loss", "reward"}) and "eval" not in parts
+            kept = ~_not_computed(column, np.isin(column.rows, rows), always=always)
+            columns[key] = Column(column.steps[kept], column.values[kept], column.walls[kept], column.rows[kept])
+            if not kept.any():
                 del columns[key]
     return columns
-
-
-def _is_always_computed(key: str) -> bool:
-    parts = set(tokens(key))
-    return bool(parts & {"loss", "reward"}) and "eval" not in parts
 
 
 def _not_computed(column: Column, null: Mask, *, always: bool) -> Mask:
@@ -512,10 +496,3 @@ def _not_computed(column: Column, null: Mask, *, always: bool) -> Mask:
             missing[place] = not (seen or always) or (seen and not consecutive and stretch <= longest)
     empty: Mask = null & (number | missing)[at]
     return empty
-
-
-def _only(column: Column, kept: Mask) -> Column:
-    if kept.all():
-        return column
-    rows = None if column.rows is None else column.rows[kept]
-    return replace(column, steps=column.steps[kept], values=column.values[kept], walls=column.walls[kept], rows=rows)

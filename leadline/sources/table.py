@@ -194,11 +194,6 @@ class Table:
             self._apart[key] = (array("q"), array("d"), array("d"))
         return self._apart[key]
 
-    def add_table(self, other: Table) -> None:
-        """Add the columns of another table behind those of this one."""
-        for key, column in other.columns().items():
-            self.add_column(key, column.steps, column.values, column.walls)
-
     @property
     def size(self) -> int:
         """How many numbers it holds."""
@@ -227,7 +222,7 @@ class Table:
                 column.flags.writeable = False
             for place, key in enumerate(block.keys):
                 pieces.setdefault(key, []).append(Column(steps, matrix[place], walls, rows))
-        return {key: _joined(parts) for key, parts in pieces.items()}
+        return {key: joined(parts) for key, parts in pieces.items()}
 
     def keys(self) -> frozenset[str]:
         """Return every key that held a number."""
@@ -393,16 +388,14 @@ def _numbers(rows: Sequence[Mapping[str, object]], width: int) -> Values | None:
         return None
 
 
-def _joined(parts: list[Column]) -> Column:
-    """Return one column out of the pieces that several blocks hold, in the order of their rows."""
+def joined(parts: Sequence[Column], *, by_rows: bool = True) -> Column:
+    """Return one column out of several pieces: in the order of their rows, or one after the other."""
     if len(parts) == 1:
         return parts[0]
-    steps, values, walls = (
-        np.concatenate([part.steps for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.walls for part in parts]),
-    )
-    if any(part.rows is None for part in parts):
+    steps = np.concatenate([part.steps for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    walls = np.concatenate([part.walls for part in parts])
+    if not by_rows or any(part.rows is None for part in parts):
         return Column(steps, values, walls)
     rows = np.concatenate([part.rows for part in parts if part.rows is not None])
     order = np.argsort(rows, kind="stable")

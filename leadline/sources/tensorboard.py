@@ -79,7 +79,8 @@ class EventReader:
                 table, settings = Table(), {}
                 earlier.append(place)
             settings |= file.settings
-            table.add_table(file.table)
+            for key, column in file.table.columns().items():
+                table.add_column(key, column.steps, column.values, column.walls)
         files, said = files[earlier[-1] :], [*self._refused.values()]
         if len(earlier) > 1:  # as of a log that begins anew, the newest is read (docs/decisions/0032)
             said.append(f"{len(earlier)} starts in {self._path.name}: reading the latest. Pass another's event file.")
