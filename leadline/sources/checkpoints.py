@@ -88,26 +88,17 @@ def _trainer(place: Path, step: int) -> bool | None:
     if (place.parent.parent / "pipeline").is_dir() and not (place / "trainer_state.json").exists():
         # ROLL: clusters write first, the pipeline last
         return (place.parent.parent / "pipeline" / place.name / "pipeline").exists()
-    whole = _whole_json(place / "trainer_state.json") and _all_shards(place) is not False and _tagged(place)
-    return whole and not _only_optimizer(place)
-
-
-def _only_optimizer(place: Path) -> bool:
-    """Return whether the optimizer's state was kept and the weights, which are written before it, were not."""
-    held = [file.name for file in _children(place) if file.suffix in (".safetensors", ".bin")]
-    return (place / "optimizer.pt").is_file() and not {*held} - {"training_args.bin"}
-
-
-def _tagged(place: Path) -> bool:
-    """DeepSpeed inside a Trainer's checkpoint: `latest` names a folder that must be there."""
-    latest = place / "latest"
-    return not latest.is_file() or (place / _text(latest)).is_dir()
-
-
-def _whole_json(file: Path) -> bool:
-    """Return whether a JSON object was written to its end."""
-    data = _bytes(file).strip()
-    return data.startswith(b"{") and data.endswith(b"}") and data.count(b"{") == data.count(b"}")
+    state = _bytes(place / "trainer_state.json").strip()
+    if not (state.startswith(b"{") and state.endswith(b"}") and state.count(b"{") == state.count(b"}")):
+        return False  # it was not written to its end
+    if _all_shards(place) is False:
+        return False
+    latest = place / "latest"  # of DeepSpeed inside a Trainer: it names a folder that must be there
+    if latest.is_file() and not (place / _text(latest)).is_dir():
+        return False
+    # The weights are written before the optimizer's state, and may have been removed since.
+    weights = {file.name for file in _children(place) if file.suffix in (".safetensors", ".bin")}
+    return not (place / "optimizer.pt").is_file() or bool(weights - {"training_args.bin"})
 
 
 def _all_shards(place: Path) -> bool | None:
@@ -236,7 +227,7 @@ def _step(place: Path, step: int) -> bool | None:
     if (place / "training_info.json").is_file() or place.name.startswith("old_"):
         return True
     if (place / "trainer").is_dir():  # prime-rl
-        return _has_metadata(place / "trainer") or any(map(_has_metadata, _folders(place / "trainer")))
+        return _has_metadata(place / "trainer") or any(map(_has_metadata, _children(place / "trainer")))
     if place.parent.name == "weights":  # prime-rl, for the inference engine
         return (place / "STABLE").exists()
     return _export(place, step)
@@ -339,10 +330,6 @@ def _children(place: Path) -> list[Path]:
         return sorted(place.iterdir())
     except OSError:
         return []
-
-
-def _folders(place: Path) -> list[Path]:
-    return [one for one in _children(place) if one.is_dir()]
 
 
 def _text(file: Path) -> str:

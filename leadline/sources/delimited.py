@@ -3,10 +3,10 @@ copied out of notebooks, and home-made ones."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -94,10 +94,13 @@ class Separated:
         if not line.strip():
             return
         if not self._header:
-            if line.startswith("#"):
-                self._preamble(line)
-            else:
+            if not line.startswith("#"):
                 self._open(line.removeprefix("\ufeff"))
+                return
+            with contextlib.suppress(ValueError):
+                state = loads(line[1:].encode())
+                if isinstance(state, dict) and (start := as_number(state.get("t_start", ""))) is not None:
+                    self._monitor = start
             return
         cells = self._cells(line)
         if cells == self._written:  # a header may be written again on a restart
@@ -132,14 +135,6 @@ class Separated:
             values["timestamp"] = self._monitor + after
         return True
 
-    def _preamble(self, line: str) -> None:
-        try:
-            state = loads(line[1:].encode())
-        except ValueError:
-            return
-        if isinstance(state, dict) and (start := as_number(state.get("t_start", ""))) is not None:
-            self._monitor = start
-
     def _open(self, line: str) -> None:
         self._separator = max(SEPARATORS, key=line.count)
         self._written = self._cells(line)
@@ -148,17 +143,13 @@ class Separated:
             return
         if header == [*TENSORBOARD]:
             header = ["wall_time", "step", self._tag or "Value"]
-        self._header = _told_apart(self._without_run(header))
-
-    def _without_run(self, header: list[str]) -> list[str]:
-        """Return the keys of a W&B chart: "my-run - train/reward" becomes "train/reward", its bounds are skipped."""
-        matches = [WANDB.match(key) for key in header]
-        if len({match["run"] for match in matches if match}) != 1:
-            return header
-        self._skipped = {key for key, match in zip(header, matches, strict=True) if match and match["bound"]}
-        return [
-            match["key"] if match and not match["bound"] else key for key, match in zip(header, matches, strict=True)
-        ]
+        # In a W&B chart of one run, "my-run - train/reward" becomes "train/reward", and its bounds are skipped.
+        charted = {key: match for key in header if (match := WANDB.match(key))}
+        if len({match["run"] for match in charted.values()}) == 1:
+            self._skipped = {key for key, match in charted.items() if match["bound"]}
+            header = [key if key in self._skipped or key not in charted else charted[key]["key"] for key in header]
+        # Of names that repeat, the later ones get their place.
+        self._header = [name if header.index(name) == place else f"{name}#{place}" for place, name in enumerate(header)]
 
     def _cells(self, line: str) -> list[str]:
         try:
@@ -189,11 +180,6 @@ def _value(cell: str) -> object:
         return math.nan
     number = as_number(cell)
     return cell if number is None else number
-
-
-def _told_apart(header: Sequence[str]) -> list[str]:
-    """Return names of which some repeat, the later ones with their place."""
-    return [name if header.index(name) == place else f"{name}#{place}" for place, name in enumerate(header)]
 
 
 parser = Separated

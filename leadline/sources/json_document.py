@@ -189,8 +189,14 @@ def _settings_in(value: object) -> dict[str, object]:
 
 def _log_in(value: object) -> Log | None:
     """Return the log inside a value that holds most."""
-    logs = [Log(table) for table in _tables_of_points(value)]
-    logs += [_of_rows(rows) for rows in _lists_of_rows(value) if not logs or _points(rows) is None]
+    points = [Log(table) for table in _tables_of_points(value)]
+    logs = [*points]
+    for rows in _lists_of_rows(value):
+        if not points or _points(rows) is None:
+            filed = FreeRows("parts")
+            for entry in rows:
+                filed.add(dict(entry))
+            logs.append(filed.log())
     logs += [_of_columns(table) for table in _tables_of_columns(value)]
     return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
 
@@ -213,13 +219,6 @@ def _lists_of_rows(value: object) -> Iterator[list[dict[str, object]]]:
             steps = [as_step(COUNT.sub("", key)) for key in inner]
             if len(inner) > 1 and None not in steps:  # rows by step: {"1": {...}, "step_2": {...}}
                 yield [{"step": step, **entry} for step, entry in zip(steps, inner.values(), strict=True)]
-
-
-def _of_rows(rows: list[dict[str, object]]) -> Log:
-    filed = FreeRows("parts")
-    for entry in rows:
-        filed.add(dict(entry))
-    return filed.log()
 
 
 def _tables_of_columns(value: object) -> Iterator[dict[str, list[float]]]:

@@ -42,7 +42,18 @@ def named(mapping: Mapping[str, str]) -> dict[str, str]:
     >>> named({"reward": "my/score", "eval/held_out/acc": "acc"})
     {'reward/mean': 'my/score', 'eval/held_out/acc': 'acc'}
     """
-    return {_full(name): key for name, key in mapping.items()}
+    known = canonical_names() | {STEP, ATTEMPT}
+    told = {}
+    for name, key in mapping.items():
+        full = SHORT.get(name, name)
+        if full not in known and not full.startswith(FREE):
+            near = _close(name, list(dict.fromkeys((*SHORT, *known))), 1, 0.5) or ["reward"]
+            raise BadMapping(
+                f"There is no series called {name!r}: nothing would be read from the key that is to be it.",
+                next_step=f"write --map {near[0]}=KEY",
+            )
+        told[full] = key
+    return told
 
 
 def attempt_in(told: Mapping[str, str]) -> int | None:
@@ -123,16 +134,3 @@ def _from_toml(file: Path) -> dict[str, str]:
             f"The [map] of {file} does not give one key for each name.", next_step="write each key in quotes"
         )
     return named(table)
-
-
-def _full(name: str) -> str:
-    full = SHORT.get(name, name)
-    known = canonical_names() | {STEP, ATTEMPT}
-    if full in known or full.startswith(FREE):
-        return full
-    words = {word: word for word in (*SHORT, *known)}
-    near = _close(name, list(words), 1, 0.5) or ["reward"]
-    raise BadMapping(
-        f"There is no series called {name!r}: nothing would be read from the key that is to be it.",
-        next_step=f"write --map {near[0]}=KEY",
-    )

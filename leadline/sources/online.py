@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from ..errors import NothingReadable, need
 from .mlflow_store import MOST_RUNS
@@ -27,9 +27,16 @@ PATIENCE = 10.0  # seconds
 
 def open(address: str) -> tuple[Reader, ...] | None:
     """Return a reader for every run at an address of a server; None for other addresses."""
-    if address.startswith(WANDB):
-        return _open_wandb(address)
-    return _open_mlflow(address) if address.startswith(MLFLOW) else None
+    if address.startswith(MLFLOW):
+        client, run = _client(address)
+        return runs_of(client, address, run)
+    if not address.startswith(WANDB):
+        return None
+    parts = address.removeprefix(WANDB).strip("/").split("/")
+    if len(parts) != 3 or not all(parts):
+        raise _misspelled(address, "a W&B run", WANDB_EXPECTS)
+    wandb = need("wandb", extra="wandb", to="read a run from a W&B server")
+    return (WandbOnlineRun(address, _asked(address, "W&B", lambda: wandb.Api().run("/".join(parts)))),)
 
 
 def listed(address: str) -> Iterator[tuple[str, str]] | None:
@@ -140,14 +147,6 @@ class MlflowOnlineRun(_ServerRun):
         return tracked
 
 
-def _open_wandb(address: str) -> tuple[Reader, ...]:
-    parts = address.removeprefix(WANDB).strip("/").split("/")
-    if len(parts) != 3 or not all(parts):
-        raise _misspelled(address, "a W&B run", WANDB_EXPECTS)
-    wandb = need("wandb", extra="wandb", to="read a run from a W&B server")
-    return (WandbOnlineRun(address, _asked(address, "W&B", lambda: wandb.Api().run("/".join(parts)))),)
-
-
 def _listed_wandb(address: str) -> Iterator[tuple[str, str]]:
     parts = address.removeprefix(WANDB).strip("/").split("/")
     if len(parts) != 2 or not all(parts):
@@ -160,11 +159,6 @@ def _listed_wandb(address: str) -> Iterator[tuple[str, str]]:
             yield f"{WANDB}{'/'.join(parts)}/{run.id}", repr(told)
     except Exception as error:  # the client raises what its transport raises
         raise _refused(address, "W&B", error) from error
-
-
-def _open_mlflow(address: str) -> tuple[Reader, ...]:
-    client, run = _client(address)
-    return runs_of(client, address, run)
 
 
 def runs_of(client: Any, address: str, run: str = "") -> tuple[Reader, ...]:
@@ -211,20 +205,15 @@ def _client(address: str) -> tuple[Any, str]:
     if not place.netloc or "/" in run:
         raise _misspelled(address, "an MLflow run", MLFLOW_EXPECTS)
     tracking = need("mlflow.tracking", extra="mlflow", to="read a run from an MLflow server")
-    _knock(address, place)
-    server = f"{'https' if place.scheme == 'mlflow+https' else 'http'}://{place.netloc}"
-    return tracking.MlflowClient(server), run
-
-
-def _knock(address: str, place: SplitResult) -> None:
-    """Raise if nobody listens there at all: the client itself asks again for a minute before it gives up."""
-    try:
+    try:  # whether anybody listens there at all: the client itself asks again for a minute before it gives up
         port = place.port or (443 if place.scheme == "mlflow+https" else 80)
         socket.create_connection((place.hostname or "", port), timeout=PATIENCE).close()
     except (ConnectionRefusedError, socket.gaierror, ValueError) as error:
         raise _refused(address, "MLflow", error) from error
     except OSError:  # behind a proxy, perhaps: the client knows about those
-        return
+        pass
+    server = f"{'https' if place.scheme == 'mlflow+https' else 'http'}://{place.netloc}"
+    return tracking.MlflowClient(server), run
 
 
 def _asked(address: str, tracker: str, question: Callable[[], Any]) -> Any:
