@@ -81,27 +81,24 @@ def _config(file: Path) -> Config | None:
 
 
 def _checkpoints(seen: Walk, last_step: int | None) -> tuple[Checkpoint, ...]:
-    found = _by_iteration([state for place in seen.saved if (state := checkpoints.recognise(place)) is not None])
+    found: list[Checkpoint] = []
+    counted: dict[Path, list[Checkpoint]] = {}  # those of RLlib, whose names say how many there were before
     for place in seen.saved:
-        nameless = checkpoints.without_step(place) if checkpoints.recognise(place) is None else None
-        if nameless is not None and (nameless.step >= 0 or last_step is not None):
-            found.append(nameless if nameless.step >= 0 else replace(nameless, step=last_step or 0))
+        state = checkpoints.recognise(place)
+        if state is None:
+            nameless = checkpoints.without_step(place)
+            if nameless is not None and (nameless.step >= 0 or last_step is not None):
+                found.append(nameless if nameless.step >= 0 else replace(nameless, step=last_step or 0))
+        elif place.name.startswith("checkpoint_"):
+            counted.setdefault(place.parent, []).append(state)
+        else:
+            found.append(state)
+    for folder, states in counted.items():
+        found += checkpoints.rllib_iterations(states, folder / "result.json")
     for file in seen.files:
         if file.name == "checkpoints.jsonl":
             found += checkpoints.from_list(file)
     return checkpoints.settle(found)
-
-
-def _by_iteration(found: Sequence[Checkpoint]) -> list[Checkpoint]:
-    """Return the states, those of RLlib by training iteration instead of by how many there were before."""
-    counted: dict[Path, list[Checkpoint]] = {}
-    for state in found:
-        if Path(state.path).name.startswith("checkpoint_"):
-            counted.setdefault(Path(state.path).parent, []).append(state)
-    others = [state for state in found if not Path(state.path).name.startswith("checkpoint_")]
-    for folder, states in counted.items():
-        others += checkpoints.rllib_iterations(states, folder / "result.json")
-    return others
 
 
 def _evaluations(files: Sequence[Path]) -> tuple[dict[str, Column], tuple[str, ...]]:

@@ -88,7 +88,13 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
         last = max((one.last + one.gap for one in trained if not one.counts_rows), default=math.inf)
         held += roles.held_out_apart((carriers[place] for place in members if place in evaluations), last)
         group_of.update(dict.fromkeys(members, Logs(tuple(held), why)))
-    return Grouped(tuple(dict.fromkeys(group_of[place] for place in sorted(group_of))), _reasons(group_of, links))
+    reasons: dict[tuple[Logs, Logs], Link] = {}  # the strongest for each two runs
+    for (left, right), link in links.items():
+        between = group_of[left], group_of[right]
+        stronger = between not in reasons or (reasons[between].kind == "unknown" and link.kind == "apart")
+        if between[0] is not between[1] and link.kind in ("apart", "unknown") and stronger:
+            reasons[between] = link
+    return Grouped(tuple(dict.fromkeys(group_of[place] for place in sorted(group_of))), reasons)
 
 
 class _Joined:
@@ -238,26 +244,14 @@ def _add_other_signals(joined: _Joined, carriers: Sequence[Carrier], numbers: Se
             homes = {carriers[place].home for place in members} & {carriers[place].home for place in lead}
             if not any(runs_at[home] == 1 for home in homes):
                 continue
-            if any(_overlap(numbers[one], numbers[other]) for one in members for other in lead):
+            # One that counts its rows may speak of any steps.
+            pairs = [(numbers[one], numbers[other]) for one in members for other in lead]
+            if any(
+                mine.counts_rows or theirs.counts_rows or (mine.first <= theirs.last and theirs.first <= mine.last)
+                for mine, theirs in pairs
+            ):
                 first, other = carriers[lead[0]], carriers[members[0]]
                 joined.join((lead[0], members[0]), f"{other.short}: other signals of the run beside it, {first.short}")
-
-
-def _overlap(mine: Keyed, theirs: Keyed) -> bool:
-    """Return whether two logs speak of the same steps; one that counts its rows may speak of any."""
-    return mine.counts_rows or theirs.counts_rows or (mine.first <= theirs.last and theirs.first <= mine.last)
-
-
-def _reasons(group_of: Mapping[int, Logs], links: Mapping[tuple[int, int], Link]) -> dict[tuple[Logs, Logs], Link]:
-    """Return why each two runs were not taken for one: the strongest reason."""
-    reasons: dict[tuple[Logs, Logs], Link] = {}
-    for (left, right), link in links.items():
-        between = group_of[left], group_of[right]
-        if between[0] is not between[1] and link.kind in ("apart", "unknown"):
-            known = reasons.get(between)
-            if known is None or (known.kind == "unknown" and link.kind == "apart"):
-                reasons[between] = link
-    return reasons
 
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from ..records import dataclass, field
-from ..run import GpuSamples, Telemetry
+from ..run import Telemetry
 from ..vocabulary.names import listed
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log
@@ -93,7 +93,9 @@ class Tracked:
         """Return the values by the key that counts them, None for the tracker itself. A row without that key stands
         where the last one stood."""
         usual = next((key for key in STEP_KEYS if key in values or key in self._last), None)
-        axes = {key: self._axis_of(key) or usual for key in values}
+        for key in values.keys() - self._known.keys():
+            self._known[key] = next((axis for pattern, axis in self._axes if pattern.fullmatch(key)), None)
+        axes = {key: self._known[key] or usual for key in values}
         for axis in set(axes.values()):
             if axis is not None and (step := as_step(values.get(axis, "none"))) is not None:
                 self._last[axis] = step
@@ -102,11 +104,6 @@ class Tracked:
             counted = axes[key]
             parts.setdefault(counted if counted in self._last else None, {})[key] = value
         return parts
-
-    def _axis_of(self, key: str) -> str | None:
-        if key not in self._known:
-            self._known[key] = next((axis for pattern, axis in self._axes if pattern.fullmatch(key)), None)
-        return self._known[key]
 
     def value(self, key: str, step: int, value: float, wall: float) -> None:
         """Take one value of a tracker that keeps each metric by itself, those that it measured of the machine too."""
@@ -125,12 +122,6 @@ class Tracked:
             column, factor = QUANTITIES[found[2]]
             self._gpus.setdefault((wall, int(found[1])), {})[column] = number * factor
 
-    def _samples(self) -> GpuSamples:
-        columns = GpuColumns()
-        for (wall, device), quantities in sorted(self._gpus.items(), key=lambda item: item[0]):
-            columns.add(wall, device, **quantities)
-        return columns.samples()
-
     def log(self, notes: Sequence[str] = (), *, torn: bool = False) -> Log:
         said = [*notes]
         if not self.ended and self.table:
@@ -139,6 +130,9 @@ class Tracked:
             said.append("Every value is at step 0: the program passed no step to its tracker.")
         if self.damaged:
             said.append(f"Skipped {self.damaged} unreadable rows.")
+        columns = GpuColumns()
+        for (wall, device), quantities in sorted(self._gpus.items(), key=lambda item: item[0]):
+            columns.add(wall, device, **quantities)
         return Log(
             self.table,
             settings=dict(self.settings),
@@ -148,5 +142,5 @@ class Tracked:
             project=self.project or None,
             torn=torn,
             notes=tuple(said),
-            telemetry=Telemetry(gpus=self._samples()),
+            telemetry=Telemetry(gpus=columns.samples()),
         )
