@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import NotAnRLRun
 from ..records import dataclass, replace
-from ..run import HEADLINE, Question, Run, Series, Steps
+from ..run import HEADLINE, Question, Run, Series, Steps, Values
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, may_be_reward, of_tools, other_training
 from ..vocabulary.names import prefixes, tokens
@@ -450,26 +450,29 @@ def copies(columns: Mapping[str, Column]) -> frozenset[str]:
     )
 
 
-def _is_copy_of(one: Column, other: Column) -> bool:
+def _first_of_both(one: Column, other: Column) -> tuple[Values, Values] | None:
+    """Return the first values of two columns; None if they are few, or at different steps."""
     count = min(FIRST, len(one.steps), len(other.steps))
     if count < FEWEST or not np.array_equal(one.steps[:count], other.steps[:count]):
-        return False
-    values, others = one.values[:count], other.values[:count]
-    return bool(np.ptp(values) > 0 and np.allclose(values, others, rtol=ROUNDED, atol=0.0))
+        return None
+    return one.values[:count], other.values[:count]
+
+
+def _is_copy_of(one: Column, other: Column) -> bool:
+    both = _first_of_both(one, other)
+    return both is not None and bool(np.ptp(both[0]) > 0 and np.allclose(*both, rtol=ROUNDED, atol=0.0))
 
 
 def _is_mean_of(mean: Column, column: Column) -> bool:
-    count = min(FIRST, len(mean.steps), len(column.steps))
-    if count < FEWEST or not np.array_equal(mean.steps[:count], column.steps[:count]):
+    both = _first_of_both(mean, column)
+    if both is None or not np.isfinite(both).all():
         return False
-    smooth, values = mean.values[:count], column.values[:count]
-    if not (np.isfinite(smooth).all() and np.isfinite(values).all()):
-        return False
+    smooth, values = both
     spread = float(np.ptp(values))
     if spread == 0.0 or np.allclose(smooth, values, rtol=0.0, atol=DIGITS * spread):
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest are nobody's mean
-        so_far = np.cumsum(values) / np.arange(1, count + 1)
+        so_far = np.cumsum(values) / np.arange(1, len(values) + 1)
         return bool(np.allclose(smooth, so_far, rtol=0.0, atol=DIGITS * spread)) or _forgets(smooth, values, spread)
 
 

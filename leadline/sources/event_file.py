@@ -74,7 +74,13 @@ class EventDecoder:
             scalars = _with_odd(data, begins, lengths, np.flatnonzero(whole), plain, found)
             if found.started is None and len(scalars.walls):
                 found.started = float(scalars.walls[0])
-            _spread(scalars, found)
+            known: dict[bytes, int] = {}  # each tag has a column, in written order
+            tags = scalars.tags
+            places = np.fromiter((known.setdefault(tag, len(known)) for tag in tags), np.int64, len(tags))
+            order = np.argsort(places, kind="stable")
+            for rows in np.split(order, np.flatnonzero(np.diff(places[order])) + 1) if len(order) else ():
+                tag = tags[rows[0]].decode("utf-8", errors="replace")
+                found.columns[tag] = scalars.steps[rows], scalars.values[rows], scalars.walls[rows]
         return found
 
     def length(self, header: bytes) -> int | None:
@@ -295,18 +301,6 @@ def _hparams(data: bytes, begin: int, end: int) -> dict[str, object]:
 
 def _inside(data: bytes, begin: int, end: int, wanted: int) -> list[tuple[int, int]]:
     return [(at, after) for number, kind, at, after in fields(data, begin, end) if number == wanted and kind == BYTES]
-
-
-def _spread(scalars: _Found, found: Scalars) -> None:
-    """Sort scalars into the columns of their tags, in written order."""
-    known: dict[bytes, int] = {}
-    tags = scalars.tags
-    places = np.fromiter((known.setdefault(tag, len(known)) for tag in tags), np.int64, len(tags))
-    order = np.argsort(places, kind="stable")
-    cuts = np.flatnonzero(np.diff(places[order])) + 1
-    for rows in np.split(order, cuts) if len(order) else ():
-        tag = tags[rows[0]].decode("utf-8", errors="replace")
-        found.columns[tag] = (scalars.steps[rows], scalars.values[rows], scalars.walls[rows])
 
 
 def _byte(view: NDArray[np.uint8], at: Integers) -> NDArray[np.uint8]:
