@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from .curve.curve import Curve
 from .curve.track import LEAST
-from .facts.finding import SAID, TurningPoint
+from .facts.finding import SAID
 from .facts.sections import (
     Drift,
     Explanation,
@@ -74,6 +74,11 @@ def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:
 
 def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: float | None) -> Trajectory:
     curve, logged, silent = reward.curve, reward.series, silence(reward.series)
+    turn = None  # where the course that its word names began, if not at its start
+    if shape.word in ("accelerating", "rising", "decelerating"):
+        turn = turning_point(curve, logged)
+    elif shape.word == "declining":
+        turn = turning_point(curve, logged, -1.0)
     return Trajectory(
         "constant" if curve.constant else "read" if curve.decidable else "too_few",
         points=curve.points,
@@ -81,26 +86,18 @@ def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: flo
         start=reward.start,
         now=reward.now,
         peak=None if peak is None else reward.at(peak.step),
-        turn=_turn(curve, shape, logged),
+        turn=turn,
         noise=curve.noise,
         changed_at=None if since is None else round(since),
         last_number_step=int(logged.steps[-silent - 1]) if silent else None,
     )
 
 
-def _turn(curve: Curve, shape: Shape, logged: Series) -> TurningPoint | None:
-    """Return where what its word says began, where that was not at its start."""
-    if shape.word in ("accelerating", "rising", "decelerating"):
-        return turning_point(curve, logged)
-    return turning_point(curve, logged, -1.0) if shape.word == "declining" else None
-
-
 def kl_reward_of(view: View) -> KlReward:
     """Return how KL and reward move together, now and over the stretch that counts."""
     kl = distance(view)
     if kl is None:
-        instead = _without_kl(view)
-        return replace(instead, course=_unidentified(view) if instead.state == "not_logged" else None)
+        return _without_kl(view)
     both = readable(view)
     if both is None:
         return KlReward(state="too_little", course=_course(kl))
@@ -152,25 +149,20 @@ def _course(kl: Trace, *, moves: bool = False) -> KlCourse:
     return KlCourse("moved" if against or (moves and way == "still") else way, start, now)
 
 
-def _unidentified(view: View) -> KlCourse | None:
-    """Return what a KL did of which the log does not say whose it is; it is never read against the reward."""
-    kl = view.of(UNIDENTIFIED)
-    return None if kl is None else replace(_course(kl), identified=False)
-
-
 def _without_kl(view: View) -> KlReward:
     """Return what can be said of drift without KL."""
     logged = any(series.finite.any() for name in (MEAN, SUM) if (series := view.run.get(name)) is not None)
     names = (*INSTEAD, *view.names(lambda name: name.startswith("mismatch/"))[:1])
-    drift = tuple(found for name in names if (found := _drift(view, name)) is not None)
-    return KlReward("no_kl", state="always_zero" if logged else "not_logged", drift=drift)
-
-
-def _drift(view: View, name: str) -> Drift | None:
-    part = view.of(name)
-    if part is None or not part.curve.decidable:
-        return None
-    return Drift(name, way_of(part.curve), part.start, part.now)
+    drift = tuple(
+        Drift(name, way_of(part.curve), part.start, part.now)
+        for name in names
+        if (part := view.of(name)) is not None and part.curve.decidable
+    )
+    if logged:
+        return KlReward("no_kl", state="always_zero", drift=drift)
+    kl = view.of(UNIDENTIFIED)  # the log does not say whose it is, so it is never read against the reward
+    course = None if kl is None else replace(_course(kl), identified=False)
+    return KlReward("no_kl", state="not_logged", course=course, drift=drift)
 
 
 def policy_loss_of(view: View) -> PolicyLoss:

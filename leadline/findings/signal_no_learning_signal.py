@@ -190,10 +190,13 @@ def _evidence(view: View, *more: str) -> tuple[Evidence, ...]:
 
 def _dead_steps(run: Run) -> tuple[NDArray[np.int64], Flags]:
     """Return the steps, and on which of them something says that there was nothing to learn from."""
-    counted = [told for told in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _constant(run)) if told]
+    tied, norm = tied_share(run), run.get(GRADIENT)
+    all_tied = None if tied is None else (tied.steps[tied.finite], tied.numbers >= 1.0)
+    counted = [told for told in (all_tied, _equal(run, "reward"), _equal(run, "adv"), _constant(run)) if told]
     said = [_unless_denied(run, told) for told in counted]
-    if (without := _no_gradient(run)) is not None:
-        said.append(without)
+    # A norm that was never anything but 0 is not logged, not zero: some backends write it so.
+    if norm is not None and (norm.numbers > 0).any():
+        said.append((norm.steps[norm.finite], norm.numbers == 0))
     dead: dict[int, bool] = {}
     for steps, flags in said:
         for step, flag in zip(steps.tolist(), flags.tolist(), strict=True):
@@ -216,11 +219,6 @@ def _unless_denied(run: Run, said: Said) -> Said:
     return (steps, np.zeros_like(dead)) if denied else said
 
 
-def _all_tied(run: Run) -> Said | None:
-    tied = tied_share(run)
-    return None if tied is None else (tied.steps[tied.finite], tied.numbers >= 1.0)
-
-
 def _equal(run: Run, what: str) -> Said | None:
     """Tell where the lowest and the highest are one and the same; whitening leaves equal advantages equal."""
     low, high = run.get(f"{what}/min"), run.get(f"{what}/max")
@@ -228,15 +226,6 @@ def _equal(run: Run, what: str) -> Said | None:
         return None
     steps, ours, theirs = np.intersect1d(low.steps, high.steps, return_indices=True)
     return steps, low.values[ours] == high.values[theirs]  # NaN equals nothing
-
-
-def _no_gradient(run: Run) -> Said | None:
-    """Tell where the gradient is 0. A norm that was never anything but 0 is not logged, not zero: some backends write
-    it so."""
-    norm = run.get(GRADIENT)
-    if norm is None or not (norm.numbers > 0).any():
-        return None
-    return norm.steps[norm.finite], norm.numbers == 0
 
 
 def _constant(run: Run) -> Said | None:

@@ -59,6 +59,10 @@ def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price
     if reason.kind == "fallen" and reason.unlikely:
         reason = _by_last_rows(case, everywhere, reason)
     next_look = _next_look(case) if verdict in ("continue", "undecided") else None
+    # A reward that rises, or cannot be told, leans to nothing.
+    leans_to_stop = verdict == "undecided" and case.p_pays < (STOP + GO_ON) / 2 and reason.kind not in OPEN
+    scale = case.outlook.now.scale
+    utility = None if scale == 0 else (upside.mean or 0.0) / scale - price * (1 - case.plan.elapsed)
     return replace(
         told,
         verdict=verdict,
@@ -70,8 +74,8 @@ def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price
         would_change=_would_change(case, verdict, next_look),
         advice=advise(findings),
         next_look_step=next_look,
-        expected_utility=_expected_utility(case, upside.mean or 0.0, price),
-        leans_to_stop=verdict == "undecided" and _leans_to_stop(case, reason),
+        expected_utility=utility,
+        leans_to_stop=leans_to_stop,
         nearly_through=verdict == "continue" and case.p_pays < GO_ON,
         cause=_cause(findings, reason),
     )
@@ -158,11 +162,6 @@ def _nearly_through(case: Case) -> bool:
     then saves next to nothing."""
     left = 1 - case.plan.elapsed
     return left < SPAN and case.p_no_gain <= 0.5 and p_rising(case.score.curve) > AGREED and case.outlook.now.room > 0.5
-
-
-def _leans_to_stop(case: Case, reason: Reason) -> bool:
-    """A reward that rises, or cannot be told, leans to nothing."""
-    return case.p_pays < (STOP + GO_ON) / 2 and reason.kind not in OPEN
 
 
 def _reason(case: Case, verdict: Verdict) -> Reason:
@@ -289,9 +288,3 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
         Condition("rise", "continue", case.score.series.name, level, by),
         Condition("no_rise", "stop", case.score.series.name, level, by),
     )
-
-
-def _expected_utility(case: Case, gain: float, price: float) -> float | None:
-    if case.outlook.now.scale == 0:
-        return None
-    return gain / case.outlook.now.scale - price * (1 - case.plan.elapsed)
