@@ -63,16 +63,12 @@ def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: 
     return dump(as_data(reading))
 
 
-def as_data(reading: Reading, schema: int = SCHEMA) -> dict[str, object]:
+def as_data(reading: Reading) -> dict[str, object]:
     """Return the reading as plain data, as `leadline read --json` prints it."""
     data = _fields(reading)
     said = verdict_lines(reading)
     told = {"outcome": reading.judgement.outcome, "headline": said.headline, "says": said.text}
-    data["judgement"] = _fields(reading.judgement) | told
-    if schema == 1:  # as before 1.0: `expected` for `benign`, and findings list their former ids
-        findings = [_fields(one) | {"says": sentence(one), "aliases": one.aliases} for one in reading.findings]
-        data |= {"findings": findings, "expected": data["benign"]}
-    return {"schema": schema, **data}
+    return {"schema": SCHEMA, **data, "judgement": _fields(reading.judgement) | told}
 
 
 def plain(value: object) -> object:
