@@ -99,10 +99,6 @@ def _fields(value: object) -> dict[str, object]:
     return data
 
 
-def _signals(summary: RunSummary) -> object:
-    return {signal.name: plain(signal) for signal in summary.signals}
-
-
 def _derived(data: ChartData) -> object:
     """Series that are in no log, such as measures of the samples."""
     shown = (data.series[name] for name in data.derived if name in data.series)
@@ -121,7 +117,7 @@ ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
     Conflict: {"effect": lambda conflict: conflict.did.say()},
     Neighbour: {"effect": lambda neighbour: neighbour.did.say()},
     Condition: {"says": would_change},
-    RunSummary: {"signals": _signals},
+    RunSummary: {"signals": lambda summary: {signal.name: plain(signal) for signal in summary.signals}},
     ChartData: {"derived": _derived},
 }
 
