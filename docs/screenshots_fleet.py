@@ -80,7 +80,7 @@ def cut(run: Path, until: int) -> Path:
 
 def watched(run: Path, environment: dict[str, str]) -> None:
     """Looks at a run that goes on from step 90 to 240."""
-    command = [*LEADLINE, "watch", str(run), "--headless", "--every", "1"]
+    command = [*LEADLINE, "watch", str(run), "--headless", "--interval", "1"]
     watch = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     assert watch.stdout is not None
     lines = (EXAMPLES / "collapsed" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()

@@ -92,10 +92,9 @@ class RunReading(contract.Reading):
         """Return the same as a polars frame."""
         return frames.to_polars(self, self._view, what)
 
-    def as_data(self, *, schema: int = contract.SCHEMA) -> dict[str, object]:
-        """Return the reading as plain data, as in `leadline read --json`; `schema` 1 is the form of before 1.0."""
-        check_choice("schema", schema, contract.SCHEMAS)
-        return data.as_data(self, schema)
+    def as_data(self) -> dict[str, object]:
+        """Return the reading as plain data, as in `leadline read --json`."""
+        return data.as_data(self)
 
     def sentence(self, finding: contract.Finding) -> str:
         """Return a finding's sentence."""

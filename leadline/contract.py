@@ -12,7 +12,6 @@ from .run import Band, Checkpoint, Event, Rollout, Series
 
 __all__ = [
     "SCHEMA",
-    "SCHEMAS",
     "Band",
     "ChartData",
     "Condition",
@@ -38,7 +37,6 @@ __all__ = [
 ]
 
 SCHEMA = 2  # of the JSON
-SCHEMAS = (1, SCHEMA)  # those that can still be written; 1 goes in 2.0
 
 
 @dataclass(frozen=True, slots=True)

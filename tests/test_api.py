@@ -249,19 +249,6 @@ def test_the_verdict_is_told_as_in_the_json(reading: leadline.Reading) -> None:
     assert reading.headline == data.as_data(read(EXAMPLES / "hacked", until=400))["judgement"]["headline"]  # type: ignore[index]
 
 
-def test_schema_1_is_schema_2_with_the_names_of_before(reading: leadline.Reading) -> None:
-    now, before = reading.as_data(), reading.as_data(schema=1)
-    assert (now.pop("schema"), before.pop("schema")) == (2, 1)
-    assert before.pop("expected") == now["benign"]
-    assert isinstance(before["findings"], list)
-    former = {one["id"]: one.pop("aliases") for one in before["findings"]}
-    assert former["generation.truncation"] == []
-    assert before == now
-    for wrong in (3, True, 2.0):
-        with pytest.raises(LeadlineError, match=f"schema must be one of 1, 2; got {wrong}"):
-            reading.as_data(schema=wrong)  # type: ignore[arg-type]
-
-
 def test_every_run_of_a_folder_is_read() -> None:
     assert {one.judgement.verdict for one in leadline.read_all(EXAMPLES, until=60)} <= {
         "continue", "stop", "roll_back", "undecided",

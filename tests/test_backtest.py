@@ -57,7 +57,7 @@ def test_a_run_at_rest_is_stopped_and_a_rising_one_is_not(runs: Path) -> None:
 
 
 def test_json_is_one_line_a_look(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["backtest", str(runs / "rises"), "--json", "--looks", "4"]) == 0
+    assert main(["backtest", str(runs / "rises"), "--json", "--checks", "4"]) == 0
     out = capsys.readouterr()
     assert out.err == ""
     lines = [json.loads(line) for line in out.out.splitlines()]

@@ -151,11 +151,7 @@ def _more(reading: Reading) -> Sequence[str]:
 
 def evidence(library: Library, asked: Mapping[str, Any]) -> FindingShown:
     reading = library.reading(asked["path"], mapping=asked.get("map"))
-    named = [
-        (finding, says)
-        for finding, says in sentences(reading.findings)
-        if asked["finding"] in (finding.id, *finding.aliases)
-    ]
+    named = [(finding, says) for finding, says in sentences(reading.findings) if finding.id == asked["finding"]]
     if not named:
         ids = ", ".join(dict.fromkeys(finding.id for finding in reading.findings))
         raise LeadlineError(

@@ -7,24 +7,14 @@ from pathlib import Path
 import click
 
 from ..errors import LeadlineError, NothingReadable
-from .options import COUNT, Renamed, joining_of, joining_options, no_color_option
+from .options import COUNT, joining_of, joining_options, no_color_option
 from .screen import color, width
 
 
 @click.command("backtest")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
-@click.option(
-    "--checks",
-    "--looks",
-    "checks",
-    cls=Renamed,
-    type=COUNT,
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Checks per run.",
-)
+@click.option("--checks", type=COUNT, default=10, show_default=True, metavar="N", help="Checks per run.")
 @joining_options
 @no_color_option
 def verb(paths: tuple[Path, ...], as_json: bool, checks: int, join: bool, separate: bool, no_color: bool) -> None:

@@ -7,17 +7,13 @@ from pathlib import Path
 
 import click
 
-from .options import renamed
-
 TOKEN = "LEADLINE_MCP_TOKEN"
 
 
 @click.command("mcp")
 @click.argument("roots", nargs=-1, type=click.Path(path_type=Path), metavar="[ROOT]...")
 @click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP at HOST:PORT/mcp instead of standard input.")
-@renamed(
-    "--allowed-host", "--name", "names", multiple=True, metavar="HOST", help="Extra host name to accept. With --http."
-)
+@click.option("--allowed-host", "names", multiple=True, metavar="HOST", help="Extra host name to accept. With --http.")
 def verb(roots: tuple[Path, ...], http: str | None, names: tuple[str, ...]) -> None:
     """Serve read-only tools to coding agents over MCP, for the runs below each ROOT.
 

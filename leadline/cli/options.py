@@ -76,22 +76,6 @@ def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], None]], Callable[..
     return lambda verb: wraps(verb)(lambda **told: verb(kind(**told)))
 
 
-class Renamed(click.Option):
-    """Option whose former names still work and are not listed."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        names, self.opts = self.opts, self.opts[:1]
-        try:
-            return super().get_help_record(ctx)
-        finally:
-            self.opts = names
-
-
-def renamed(name: str, *former: str, **settings: Any) -> Callable[[Command], Command]:
-    """Return an option that can also be given by its former names; the first of all names its parameter."""
-    return click.option(name, *former, cls=Renamed, **settings)
-
-
 def joining_options(command: Command) -> Command:
     """Add both options to a verb that opens folders."""
     join = click.option("--join", is_flag=True, help="Treat all logs under PATH as one run.")

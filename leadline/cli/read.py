@@ -31,7 +31,6 @@ STANDARD_OUTPUT = "-"
 class ReadOptions:
     path: Path
     as_json: bool
-    schema: str
     no_charts: bool
     until: int | None
     budget: int | None
@@ -56,7 +55,6 @@ class ReadOptions:
 @click.command("read")
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 2.")
-@click.option("--schema", type=click.Choice(["1", "2"]), default="2", help="With --json: 1 is the form before 1.0.")
 @click.option("--no-charts", is_flag=True, help="With --json: omit chart points (90% of the size).")
 @until_option
 @budget_option
@@ -156,7 +154,7 @@ def _shown(reading: Reading, options: ReadOptions) -> str:
         from ..report.data import as_data, dump
 
         told = replace(reading, chart_data=ChartData()) if options.no_charts else reading
-        return dump(as_data(told, int(options.schema)), lines=options.every)
+        return dump(as_data(told), lines=options.every)
     from ..report import terminal
 
     colored = color(options.no_color)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..errors import NothingReadable
-from .options import Number, Renamed
+from .options import Number
 
 
 @click.command("record")
@@ -17,9 +17,6 @@ from .options import Number, Renamed
 @click.option("--for", "seconds", type=Number(0), metavar="SECONDS", help="Stop after SECONDS.")
 @click.option(
     "--max-size",
-    "--largest",
-    "max_size",
-    cls=Renamed,
     type=Number(0.001),
     default=64.0,
     show_default=True,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..records import dataclass, replace
-from .options import COUNT, Number, map_option, no_color_option, renamed, taking, until_option
+from .options import COUNT, Number, map_option, no_color_option, taking, until_option
 from .screen import color, width
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 )
 @click.option("--answers", "answers_from", type=FOLDER, metavar="DIR", help="Read replies to --requests from DIR.")
 @click.option("--redact", multiple=True, metavar="REGEX", help="Remove text matching REGEX from requests. Repeatable.")
-@renamed("--max-calls", "--calls", type=COUNT, default=40, show_default=True, help="Maximum calls.")
-@renamed("--max-tokens", "--tokens", type=COUNT, default=200_000, show_default=True, help="Maximum tokens.")
+@click.option("--max-calls", type=COUNT, default=40, show_default=True, help="Maximum calls.")
+@click.option("--max-tokens", type=COUNT, default=200_000, show_default=True, help="Maximum tokens.")
 @click.option("--timeout", type=Number(1), default=120.0, show_default=True, help="Seconds per call.")
 @click.option("--reader", default="", metavar="NAME", help="Who reviewed it.")
 @click.option("--note", default="", metavar="TEXT", help="A remark to keep with the review.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..records import dataclass
-from .options import COUNT, no_color_option, renamed, taking
+from .options import COUNT, no_color_option, taking
 from .screen import color, width
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class SamplesOptions:
     help="Lowest first, highest first, or the newest sample of each score.",
 )
 @click.option("--search", metavar="TEXT", help="Samples whose prompt or response contains TEXT.")
-@renamed("--limit", "--most", type=COUNT, default=12, show_default=True, metavar="N", help="Maximum samples to show.")
+@click.option("--limit", type=COUNT, default=12, show_default=True, metavar="N", help="Maximum samples to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with whole texts.")
 @no_color_option
 @taking(SamplesOptions)

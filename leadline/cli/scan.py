@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import renamed, store_option, workers_option
+from .options import store_option, workers_option
 
 if TYPE_CHECKING:
     from ..fleet.scan import Engine, Shard, Tally
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--on", metavar="ENGINE", help="Run on Ray: `ray` or ray://ADDRESS.")
 @workers_option
 @click.option("--shard", "sharded", metavar="I/N", help="Read shard I of N (from 0), for job arrays.")
-@renamed("--force", "--again", is_flag=True, help="Re-read unchanged runs too.")
+@click.option("--force", is_flag=True, help="Re-read unchanged runs too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run under ROOT.")
 def verb(
     roots: tuple[str, ...],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..serve.server import ServeOptions
-from .options import Number, renamed, store_option, taking, workers_option
+from .options import Number, store_option, taking, workers_option
 
 
 @click.command("serve")
@@ -22,17 +22,15 @@ from .options import Number, renamed, store_option, taking, workers_option
     metavar="PORT",
     help="Port (0 picks a free one).",
 )
-@renamed(
+@click.option(
     "--allowed-host",
-    "--name",
     "names",
     multiple=True,
     metavar="HOST[:PORT]",
     help="Extra host name to accept, e.g. behind a proxy. Repeatable.",
 )
-@renamed(
+@click.option(
     "--interval",
-    "--every",
     "every",
     type=Number(1),
     default=60.0,

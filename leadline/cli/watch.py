@@ -16,7 +16,6 @@ from .options import (
     map_option,
     no_color_option,
     price_option,
-    renamed,
     taking,
 )
 from .screen import color
@@ -63,17 +62,15 @@ class WatchOptions:
     metavar="FILE",
     help="State file [default: under ~/.local/state/leadline].",
 )
-@renamed(
+@click.option(
     "--interval",
-    "--every",
     "every",
     type=Number(0.1),
     metavar="SECONDS",
     help="Check at least every SECONDS while the log grows.",
 )
-@renamed(
+@click.option(
     "--notify",
-    "--tell",
     "tell",
     multiple=True,
     metavar="CHANNEL",
@@ -95,9 +92,8 @@ class WatchOptions:
     metavar="SECONDS",
     help="Seconds to wait before --then.",
 )
-@renamed(
+@click.option(
     "--verdict-file",
-    "--answer",
     "answer",
     type=click.Path(path_type=Path),
     metavar="FILE",

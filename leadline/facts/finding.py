@@ -20,15 +20,6 @@ TOPICS = (
     *("reward", "kl", "policy", "policy_loss", "generation", "signal", "agent", "stability", "resources", "conflict"),
     *("timeline", "unexplained"),
 )
-# Ids of the last version, by today's: the JSON lists them as aliases until the next one.
-FORMER_IDS = {
-    "generation.degraded": "reward.gamed",
-    "policy.frozen": "kl.frozen",
-    "resources.checkpoint_overhead": "conflict.checkpoint",
-    "resources.eval_overhead": "conflict.evaluation",
-    "signal.zero_variance_groups": "signal.no_learning_signal",
-    "timeline.order": "onset",
-}
 NEEDS_EYES = "generation.changed"  # the finding that asks the reader to look at two samples
 TRUNCATION = "generation.truncation"
 REWARD_DROPPED = ("reward.peaked", "reward.declining")  # findings that the training reward dropped
@@ -104,11 +95,6 @@ class Finding:
     facts: Facts
     since_step: int | None = None
     evidence: tuple[Evidence, ...] = ()
-
-    @property
-    def aliases(self) -> list[str]:
-        """Ids it had in the last version."""
-        return [FORMER_IDS[self.id]] if self.id in FORMER_IDS else []
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -24,7 +24,7 @@ from .store import Store
 from .watched import Watched
 
 RECENT = 60  # checks of an earlier watch that count for acting
-REMEMBERED = 10_000  # and of this one: with --every there may be many
+REMEMBERED = 10_000  # and of this one: with --interval there may be many
 CAUGHT_UP = 60.0  # seconds to wait for checks that were due when the bar was reached
 
 

@@ -63,16 +63,12 @@ def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: 
     return dump(as_data(reading))
 
 
-def as_data(reading: Reading, schema: int = SCHEMA) -> dict[str, object]:
+def as_data(reading: Reading) -> dict[str, object]:
     """Return the reading as plain data, as `leadline read --json` prints it."""
     data = _fields(reading)
     said = verdict_lines(reading)
     told = {"outcome": reading.judgement.outcome, "headline": said.headline, "says": said.text}
-    data["judgement"] = _fields(reading.judgement) | told
-    if schema == 1:  # as before 1.0: `expected` for `benign`, and findings list their former ids
-        findings = [_fields(one) | {"says": sentence(one), "aliases": one.aliases} for one in reading.findings]
-        data |= {"findings": findings, "expected": data["benign"]}
-    return {"schema": schema, **data}
+    return {"schema": SCHEMA, **data, "judgement": _fields(reading.judgement) | told}
 
 
 def plain(value: object) -> object:
@@ -103,10 +99,6 @@ def _fields(value: object) -> dict[str, object]:
     return data
 
 
-def _signals(summary: RunSummary) -> object:
-    return {signal.name: plain(signal) for signal in summary.signals}
-
-
 def _derived(data: ChartData) -> object:
     """Series that are in no log, such as measures of the samples."""
     shown = (data.series[name] for name in data.derived if name in data.series)
@@ -125,7 +117,7 @@ ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
     Conflict: {"effect": lambda conflict: conflict.did.say()},
     Neighbour: {"effect": lambda neighbour: neighbour.did.say()},
     Condition: {"says": would_change},
-    RunSummary: {"signals": _signals},
+    RunSummary: {"signals": lambda summary: {signal.name: plain(signal) for signal in summary.signals}},
     ChartData: {"derived": _derived},
 }
 

@@ -165,12 +165,8 @@ def _urgent(one: RowNow, now: float, visitor: Visitor, *, badge: bool = False) -
 
 
 def _do(row: Row, need: str) -> str:
-    return words.need_do(need, ended=row.ended is not None, kept=_worth_keeping(row))
-
-
-def _worth_keeping(row: Row) -> bool:
-    """Return whether any of its checkpoints is better than where it began."""
-    return row.best_step is not None and row.best_step > (row.first_step or 0)
+    kept = row.best_step is not None and row.best_step > (row.first_step or 0)  # better than where it began
+    return words.need_do(need, ended=row.ended is not None, kept=kept)
 
 
 def spark(row: Row) -> str:

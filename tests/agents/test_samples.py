@@ -48,7 +48,7 @@ def test_by_step_by_score_and_by_text() -> None:
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(EXAMPLES / "hacked")
-    assert main(["samples", path, "--no-color", "--most", "4"]) == 0
+    assert main(["samples", path, "--no-color", "--limit", "4"]) == 0
     told = capsys.readouterr().out
     assert told.count("prompt   ") == told.count("answer   ") == 4
     assert main(["samples", path, "--score", "each", "--json"]) == 0

@@ -213,7 +213,7 @@ def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path, monkeyp
 def test_the_verb_records_within_the_size_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
     monkeypatch.setattr(Recorder, "run", lambda self, seconds: given.update(size=self._records[-1][1]._largest))
-    assert main(["record", str(tmp_path), "--largest", "0.003", "--for", "5"]) == 0
+    assert main(["record", str(tmp_path), "--max-size", "0.003", "--for", "5"]) == 0
     assert given == {"size": 3_000}
 
 

@@ -49,7 +49,7 @@ def service(*words: str) -> Iterator[subprocess.Popen[str]]:
 def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
     log, state, answer = tmp_path / "metrics.jsonl", tmp_path / "state.db", tmp_path / "answer.json"
     write_rows(log, range(1, 140), fall_after=60)
-    with service(str(log), "--state", str(state), "--answer", str(answer), "--tell", "stdout") as process:
+    with service(str(log), "--state", str(state), "--verdict-file", str(answer), "--notify", "stdout") as process:
         wait_for(answer.exists)
         assert json.loads(answer.read_text())["step"] == 138
         process.send_signal(signal.SIGUSR1)
@@ -92,7 +92,7 @@ def test_alerts_of_a_watch_arrive_by_every_channel_and_leave_no_address_in_its_s
 def test_a_service_whose_reader_is_gone_goes_on(tmp_path: Path) -> None:
     log, answer = tmp_path / "metrics.jsonl", tmp_path / "answer.json"
     write_rows(log, range(1, 40))
-    words = ["watch", str(log), "--headless", "--state", str(tmp_path / "state.db"), "--answer", str(answer)]
+    words = ["watch", str(log), "--headless", "--state", str(tmp_path / "state.db"), "--verdict-file", str(answer)]
     reader, writer = os.pipe()
     os.close(reader)
     process = subprocess.Popen([sys.executable, "-m", "leadline", *words], stdout=writer, stderr=writer)
@@ -108,7 +108,7 @@ def test_a_service_whose_reader_is_gone_goes_on(tmp_path: Path) -> None:
 
 
 def test_many_looks_add_up_to_the_bar_for_acting(tmp_path: Path) -> None:
-    """With --every, looks come close together: it takes many to span what the bar asks for."""
+    """With --interval, looks come close together: it takes many to span what the bar asks for."""
     log = tmp_path / "metrics.jsonl"
     write_rows(log, range(1, 14))
     with Store(tmp_path / "state.db") as store:
@@ -221,7 +221,7 @@ def test_what_cannot_be_done_is_said_before_anything_is_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    for words in (["-"], ["run", "--tell", "pigeon:x"], ["run", "--act", "explode"], ["run", "--map", "nonsense"]):
+    for words in (["-"], ["run", "--notify", "pigeon:x"], ["run", "--act", "explode"], ["run", "--map", "nonsense"]):
         assert main(["watch", *words, "--headless"]) == 2
         assert "Traceback" not in capsys.readouterr().err
 

@@ -259,7 +259,7 @@ def test_join_and_separate_override_the_evidence(tmp_path: Path, capsys: pytest.
     assert "--join" in capsys.readouterr().err
     assert main(["read", "--join", str(tmp_path)]) == 0
     assert main(["read", "--join", "--separate", str(tmp_path)]) == 2
-    assert main(["backtest", "--join", "--looks", "1", str(tmp_path)]) == 0
+    assert main(["backtest", "--join", "--checks", "1", str(tmp_path)]) == 0
     capsys.readouterr()
     assert main(["compare", "--json", str(tmp_path)]) == 0
     assert main(["compare", "--join", str(tmp_path)]) == 3

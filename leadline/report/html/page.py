@@ -34,7 +34,8 @@ SCRIPTS = (
 
 def assemble(data: object, *, title: str, inside: str = INSIDE, scripts: tuple[str, ...] = SCRIPTS) -> str:
     """Return the page around its data. The browser is told to run and to load nothing but what is written here."""
-    style, library, script = _style(), _part("vendor/uPlot.iife.min.js"), _script(scripts)
+    style, library = "\n".join([colours(), *map(_part, STYLES)]), _part("vendor/uPlot.iife.min.js")
+    script = "(() => {\n" + "\n".join(map(_part, scripts)) + "})();\n"
     rules = (
         f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src {_hash(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -55,16 +56,6 @@ def assemble(data: object, *, title: str, inside: str = INSIDE, scripts: tuple[s
 @cache
 def _part(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _style() -> str:
-    return "\n".join([colours(), *map(_part, STYLES)])
-
-
-@cache
-def _script(scripts: tuple[str, ...]) -> str:
-    return "(() => {\n" + "\n".join(map(_part, scripts)) + "})();\n"
 
 
 def colours() -> str:
