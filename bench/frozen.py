@@ -17,6 +17,8 @@ import argparse
 import gzip
 import hashlib
 import json
+import re
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -29,6 +31,7 @@ from leadline.pipeline import read_view, view_of
 from leadline.report.data import as_data
 
 SETS = ("zoo_dev", "zoo2_dev", "zoo3_dev", "own", "own_third", "runs_dev", "logs", "third")
+UNPACKED = re.compile(rf"{re.escape(tempfile.gettempdir())}/zoo-\w+")  # where `backtest` unpacks sets: new every time
 Line = dict[str, Any]
 
 
@@ -70,7 +73,7 @@ def _look(job: backtest.Job, run: Any, clock: backtest.Clock, step: float) -> Li
         said = read_view(view_of(seen, budget=clock.planned), charts="main")
     except Exception as error:  # a look that fails is a look that changed
         return where | {"error": repr(error), "verdict": "continue", "best_step": None}
-    judgement, data = said.judgement, as_data(said)
+    judgement, data = said.judgement, json.loads(UNPACKED.sub("/sets", json.dumps(as_data(said))))
     charts = hashlib.sha256(json.dumps(data.pop("chart_data"), sort_keys=True).encode()).hexdigest()[:16]
     best = judgement.best_checkpoint
     kept = None if best is None else clock.theirs_at(best.step)
