@@ -133,15 +133,24 @@ class SharedStart(Caveat):
 
 
 @dataclass(frozen=True, slots=True)
-class NotLogged(Caveat):
-    """A metric that some runs do not log, or log too seldom."""
+class NotCompared(Caveat):
+    """A metric that is left out, and why."""
 
     series: str
-    lacking: tuple[str, ...]
-    short: tuple[tuple[str, int], ...] = ()  # runs with too few points of it, and how many
 
     def say(self, unit: Unit) -> str:
         return f"{self.series} is not compared: {self.why(unit)}"
+
+    def why(self, unit: Unit) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class NotLogged(NotCompared):
+    """A metric that some runs do not log, or log too seldom."""
+
+    lacking: tuple[str, ...]
+    short: tuple[tuple[str, int], ...] = ()  # runs with too few points of it, and how many
 
     def why(self, unit: Unit) -> str:
         if self.lacking:
@@ -150,15 +159,11 @@ class NotLogged(Caveat):
 
 
 @dataclass(frozen=True, slots=True)
-class NoCommonRange(Caveat):
-    series: str
+class NoCommonRange(NotCompared):
     earliest: str  # the run that ends first
     ends: float
     latest: str  # the run that begins last
     begins: float
-
-    def say(self, unit: Unit) -> str:
-        return f"{self.series} is not compared: {self.why(unit)}"
 
     def why(self, unit: Unit) -> str:
         return (

@@ -33,7 +33,7 @@ from ..reading.scores import OTHERWISE, SCORES, held_out_names
 from ..reading.view import HEADLINE, View
 from ..records import dataclass, replace
 from ..run import Run, Series, Values
-from .caveats import ClocksDiffer, NoCommonRange, NotLogged, caveats, ranges
+from .caveats import ClocksDiffer, NoCommonRange, NotCompared, NotLogged, caveats, ranges
 from .clocks import RunClock, clock_of
 from .contrast import ALPHA, CELLS, INTERVAL, Contrasted, RunLevels, holm
 from .gather import Gathered, Member, differing, grouped_by
@@ -178,7 +178,7 @@ def _reward(members: Sequence[Member]) -> str:
 
 def _field(
     name: str, gathered: Gathered, views: Mapping[str, View], clocks: Mapping[str, RunClock]
-) -> Field | NotLogged | NoCommonRange:
+) -> Field | NotCompared:
     """Return one metric of all runs on a common grid; or why there is none."""
     logged = {one: series for one, view in views.items() if (series := series_of(view.run, name)) is not None}
     curves = {}
