@@ -13,7 +13,7 @@ from ..digits import counted, several
 from ..facts.comparison import Caveat, ClockSource, Setting, Unit
 from ..reading.scores import COMPONENT
 from ..records import dataclass
-from ..run import Run, Series
+from ..run import Series
 from ..words.compare import CLOCKS, moment, span
 from .contrast import CELLS
 
@@ -133,15 +133,24 @@ class SharedStart(Caveat):
 
 
 @dataclass(frozen=True, slots=True)
-class NotLogged(Caveat):
-    """A metric that some runs do not log, or log too seldom."""
+class NotCompared(Caveat):
+    """A metric that is left out, and why."""
 
     series: str
-    lacking: tuple[str, ...]
-    short: tuple[tuple[str, int], ...] = ()  # runs with too few points of it, and how many
 
     def say(self, unit: Unit) -> str:
         return f"{self.series} is not compared: {self.why(unit)}"
+
+    def why(self, unit: Unit) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class NotLogged(NotCompared):
+    """A metric that some runs do not log, or log too seldom."""
+
+    lacking: tuple[str, ...]
+    short: tuple[tuple[str, int], ...] = ()  # runs with too few points of it, and how many
 
     def why(self, unit: Unit) -> str:
         if self.lacking:
@@ -150,15 +159,11 @@ class NotLogged(Caveat):
 
 
 @dataclass(frozen=True, slots=True)
-class NoCommonRange(Caveat):
-    series: str
+class NoCommonRange(NotCompared):
     earliest: str  # the run that ends first
     ends: float
     latest: str  # the run that begins last
     begins: float
-
-    def say(self, unit: Unit) -> str:
-        return f"{self.series} is not compared: {self.why(unit)}"
 
     def why(self, unit: Unit) -> str:
         return (
@@ -170,8 +175,12 @@ class NoCommonRange(Caveat):
 def caveats(gathered: Gathered, judged: str, names: Sequence[str], settings: Sequence[Setting]) -> Iterator[Caveat]:
     """Yield all that speaks against comparing these runs, whatever their curves do."""
     yield from _kinds(gathered.members, judged, names)
-    parts = {member.name: _components(member.run) for member in gathered.members}
-    different = {some: name for name, some in reversed(parts.items()) if some}
+    different: dict[frozenset[str], str] = {}  # components of a reward, and the first run that has them
+    for member in reversed(gathered.members):
+        matches = (COMPONENT.fullmatch(series.name) for series in member.run.series)
+        components = frozenset(match["name"] for match in matches if match)
+        if components:
+            different[components] = member.name
     if len(different) > 1:
         yield PartsDiffer(tuple((name, tuple(sorted(some))) for some, name in different.items()))
     about = tuple(setting.name for setting in settings if ABOUT_REWARDS.search(setting.name))
@@ -186,25 +195,20 @@ def caveats(gathered: Gathered, judged: str, names: Sequence[str], settings: Seq
 
 def _kinds(members: Sequence[Member], judged: str, names: Sequence[str]) -> Iterator[Caveat]:
     """Yield metrics of one name that are not one number."""
-    apart = {name: kinds for name in names if len(kinds := _kinds_of(members, name)) > 1}
+    apart: dict[str, dict[str, list[str]]] = {}  # metric: its kinds, and the runs of each
+    for name in names:
+        kinds: dict[str, list[str]] = {}
+        for member in members:
+            series = member.run.get(name)
+            if series is not None:
+                kinds.setdefault(series.kind or series.key, []).append(member.name)
+        if len(kinds) > 1:
+            apart[name] = kinds
     if judged in apart:
         yield KindsDiffer(judged, tuple((kind, tuple(some)) for kind, some in apart[judged].items()))
     others = tuple(name for name in apart if name != judged)
     if others:
         yield OthersDiffer(others, judged in apart)
-
-
-def _kinds_of(members: Sequence[Member], name: str) -> dict[str, list[str]]:
-    kinds: dict[str, list[str]] = {}
-    for member in members:
-        series = member.run.get(name)
-        if series is not None:
-            kinds.setdefault(series.kind or series.key, []).append(member.name)
-    return kinds
-
-
-def _components(run: Run) -> frozenset[str]:
-    return frozenset(match["name"] for series in run.series if (match := COMPONENT.fullmatch(series.name)))
 
 
 def _beginnings(gathered: Gathered, judged: str) -> Iterator[Caveat]:

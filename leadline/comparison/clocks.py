@@ -35,23 +35,18 @@ def clock_of(run: Run, unit: Unit) -> RunClock | None:
         first, last = float(run.first_step or 0), float(run.last_step or 0)
         ends = np.array([first, max(last, first + 1)])
         return RunClock(ends, ends, "steps")
-    return _time(run) if unit == "time" else _tokens(run)
-
-
-def _time(run: Run) -> RunClock | None:
-    """Return the seconds spent on steps. Time between a crash and a restart is not training, so what each step took is
-    asked before a running total, and the times of log rows last."""
-    return (
-        _summed(run.get("time/step"), "time_of_each_step")
-        or _counted(run.get("time/total") or run.get("time/since_start"), "running_time")
-        or _dated(run)
-    )
-
-
-def _tokens(run: Run) -> RunClock | None:
-    return _counted(run.get("progress/tokens_total"), "running_tokens") or _summed(
-        run.get("progress/tokens_step"), "tokens_of_each_step"
-    )
+    if unit == "tokens":
+        total, each = run.get("progress/tokens_total"), run.get("progress/tokens_step")
+        return _counted(total, "running_tokens") or _summed(each, "tokens_of_each_step")
+    # Time between a crash and a restart is not training, so the time of each step is asked before a running total, and
+    # the times of log rows last.
+    clock = _summed(run.get("time/step"), "time_of_each_step")
+    clock = clock or _counted(run.get("time/total") or run.get("time/since_start"), "running_time")
+    rows = None if clock else row_times(run)
+    if rows is None:
+        return clock
+    steps, walls = rows
+    return _advancing(steps.astype(np.float64), walls - walls[0], "row_times")
 
 
 def _summed(series: Series | None, source: ClockSource) -> RunClock | None:
@@ -75,14 +70,6 @@ def _counted(series: Series | None, source: ClockSource) -> RunClock | None:
     usable = series.finite
     steps, shown = series.steps[usable].astype(np.float64), series.values[usable]
     return _advancing(steps, shown, source)
-
-
-def _dated(run: Run) -> RunClock | None:
-    rows = row_times(run)
-    if rows is None:
-        return None
-    steps, walls = rows
-    return _advancing(steps.astype(np.float64), walls - walls[0], "row_times")
 
 
 def _advancing(steps: Values, shown: Values, source: ClockSource) -> RunClock | None:

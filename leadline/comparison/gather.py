@@ -13,7 +13,7 @@ from ..errors import LeadlineError, NothingReadable
 from ..facts.comparison import Grouped, LeftOut, Setting
 from ..progress import tell
 from ..records import dataclass, replace
-from ..run import Run, Series
+from ..run import Run
 from ..sources import Joining, open_runs
 from ..sources.remote import is_address
 
@@ -81,17 +81,35 @@ def gather(
             next_step="pass two runs, folders of runs, or patterns, e.g. leadline compare runs/base runs/new",
         )
     names = short_names([run.path for _, _, run in found])
-    members, twice = _once([Member(name, run) for name, (_, _, run) in zip(names, found, strict=True)])
+    typed = {name: (group, told) for name, (group, told, _) in zip(names, found, strict=True)}
+    members: list[Member] = []
+    twice: dict[str, str] = {}  # runs typed twice, or copied: they would make chance look small
+    for name, (_, _, run) in zip(names, found, strict=True):
+        same = next((other.name for other in members if same_run(run, other.run)), None)
+        if same is None:
+            members.append(Member(name, run))
+        else:
+            twice[name] = f"the same run as {same}"
     left_out = tuple(LeftOut(*one) for one in ({place: error.what for place, error in errors.items()} | twice).items())
     if len(members) < 2:
-        same = "".join(f"; {name} is {why}" for name, why in twice.items())
+        copies = "".join(f"; {name} is {why}" for name, why in twice.items())
         raise LeadlineError(
-            f"only one readable run ({members[0].run.path}); `compare` needs two{same}.",
+            f"only one readable run ({members[0].run.path}); `compare` needs two{copies}.",
             tried=", ".join(path for _, path in wanted),
             next_step="pass at least two different runs, or a folder that holds several",
         )
-    typed = {name: (group, told) for name, (group, told, _) in zip(names, found, strict=True)}
-    return replace(_grouped(members, typed, alone), left_out=left_out)
+    # The user's names come first, then the paths as typed if one of them holds several runs, then a guess.
+    lots = list(dict.fromkeys(typed[member.name][1] for member in members))
+    if any(group is not None for group, _ in typed.values()):
+        grouped = grouped_by(members, lambda member: typed[member.name][0] or member.name, "named")
+    elif alone:
+        grouped = grouped_by(members, lambda member: member.name, "each_by_itself")
+    elif 1 < len(lots) < len(members):
+        called = dict(zip(lots, short_names(lots), strict=True))
+        grouped = grouped_by(members, lambda member: called[typed[member.name][1]], "typed")
+    else:
+        grouped = guess(members)
+    return replace(grouped, left_out=left_out)
 
 
 def _places(told: str) -> list[str]:
@@ -101,41 +119,16 @@ def _places(told: str) -> list[str]:
     return sorted(glob.glob(told, recursive=True)) or [told]  # noqa: PTH207  # Path.glob takes no absolute pattern
 
 
-def _grouped(members: Sequence[Member], typed: Mapping[str, tuple[str | None, str]], alone: bool) -> Gathered:
-    """Group by the user's names, else by the paths as typed if one of them holds several runs, else by a guess."""
-    if any(group is not None for group, _ in typed.values()):
-        return grouped_by(members, lambda member: typed[member.name][0] or member.name, "named")
-    if alone:
-        return grouped_by(members, lambda member: member.name, "each_by_itself")
-    lots = list(dict.fromkeys(typed[member.name][1] for member in members))
-    if 1 < len(lots) < len(members):
-        called = dict(zip(lots, short_names(lots), strict=True))
-        return grouped_by(members, lambda member: called[typed[member.name][1]], "typed")
-    return guess(members)
-
-
-def _once(members: Sequence[Member]) -> tuple[list[Member], dict[str, str]]:
-    """Return every run once, and why the others are left out: a run typed twice, or copied, would make chance look
-    small."""
-    kept: list[Member] = []
-    twice: dict[str, str] = {}
-    for member in members:
-        same = next((other for other in kept if same_run(member.run, other.run)), None)
-        if same is None:
-            kept.append(member)
-        else:
-            twice[member.name] = f"the same run as {same.name}"
-    return kept, twice
-
-
 def same_run(first: Run, second: Run) -> bool:
     """Return whether two logs hold the same numbers: two runs never do."""
     mine, theirs = ({series.key: series for series in (*run.series, *run.unread)} for run in (first, second))
-    return bool(mine) and mine.keys() == theirs.keys() and all(_equal(mine[key], theirs[key]) for key in mine)
-
-
-def _equal(first: Series, second: Series) -> bool:
-    return np.array_equal(first.steps, second.steps) and np.array_equal(first.values, second.values, equal_nan=True)
+    if not mine or mine.keys() != theirs.keys():
+        return False
+    return all(
+        np.array_equal(series.steps, theirs[key].steps)
+        and np.array_equal(series.values, theirs[key].values, equal_nan=True)
+        for key, series in mine.items()
+    )
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
@@ -167,20 +160,17 @@ def grouped_by(members: Sequence[Member], key: Callable[[Member], str], how: Gro
 def guess(members: Sequence[Member]) -> Gathered:
     """Group by seeds named in the paths, else by equal settings, else by names that differ in a number only; if none of
     these brings two runs together, every run is by itself."""
-    ways: tuple[tuple[Callable[[Sequence[Member]], list[str] | None], Grouped], ...]
-    ways = ((_by_seed, "by_seed"), (_by_settings, "by_settings"), (_by_number, "by_number"))
-    for keys_of, how in ways:
-        keys = keys_of(members)
+    seeds_named = all(SEED.search(member.name) for member in members)
+    ways: tuple[tuple[list[str] | None, Grouped], ...] = (
+        ([_bare(SEED.sub("", member.name)) for member in members] if seeds_named else None, "by_seed"),
+        (_by_settings(members), "by_settings"),
+        (_by_number(members), "by_number"),
+    )
+    for keys, how in ways:
         if keys is not None and len(set(keys)) < len(members):
             called = {member.name: key or "all" for member, key in zip(members, keys, strict=True)}
             return grouped_by(members, lambda member, called=called: called[member.name], how)  # type: ignore[misc]
     return grouped_by(members, lambda member: member.name, "nothing_says")
-
-
-def _by_seed(members: Sequence[Member]) -> list[str] | None:
-    if not all(SEED.search(member.name) for member in members):
-        return None
-    return [_bare(SEED.sub("", member.name)) for member in members]
 
 
 def _by_number(members: Sequence[Member]) -> list[str] | None:

@@ -31,9 +31,9 @@ from ..progress import tell
 from ..questions.level import is_readable, levels_at, steps_seen
 from ..reading.scores import OTHERWISE, SCORES, held_out_names
 from ..reading.view import HEADLINE, View
-from ..records import dataclass
+from ..records import dataclass, replace
 from ..run import Run, Series, Values
-from .caveats import ClocksDiffer, NoCommonRange, NotLogged, caveats, ranges
+from .caveats import ClocksDiffer, NoCommonRange, NotCompared, NotLogged, caveats, ranges
 from .clocks import RunClock, clock_of
 from .contrast import ALPHA, CELLS, INTERVAL, Contrasted, RunLevels, holm
 from .gather import Gathered, Member, differing, grouped_by
@@ -57,7 +57,10 @@ def compare(gathered: Gathered, *, by: str | None = None, clock: Unit = "step") 
     judged = by or (held_out[0] if held_out else _reward(gathered.members))
     short = {name: why for name, view in views.items() if (why := _unfit(view, judged)) is not None}
     remedy = "pass a metric that the runs have in common with --by; `leadline sources PATH` lists them"
-    gathered = _two_alike(_left(gathered, short, remedy))
+    gathered = _left(gathered, short, remedy)
+    if len(gathered.groups) == 1 and len(gathered.members) < LEAST_LIKE:  # two seeds of one config: side by side
+        alone = grouped_by(gathered.members, lambda member: member.name, "two_alike")
+        gathered = replace(alone, left_out=gathered.left_out)
     views = {member.name: views[member.name] for member in gathered.members}
     evals = _held_out(views)
     names = [name for name in (*evals, *READ) if name != judged]
@@ -133,14 +136,6 @@ def _left(gathered: Gathered, left_out: Mapping[str, str], next_step: str) -> Ga
     return left
 
 
-def _two_alike(gathered: Gathered) -> Gathered:
-    """Two seeds of one config are shown one beside the other."""
-    if len(gathered.groups) > 1 or len(gathered.members) >= LEAST_LIKE:
-        return gathered
-    alone = grouped_by(gathered.members, lambda member: member.name, "two_alike")
-    return Gathered(alone.members, alone.how, gathered.left_out)
-
-
 def series_of(run: Run, name: str) -> Series | None:
     """Return a series by its canonical name or its key, if it has a number in it."""
     found = run.get(name) or next((series for series in (*run.series, *run.unread) if series.key == name), None)
@@ -183,7 +178,7 @@ def _reward(members: Sequence[Member]) -> str:
 
 def _field(
     name: str, gathered: Gathered, views: Mapping[str, View], clocks: Mapping[str, RunClock]
-) -> Field | NotLogged | NoCommonRange:
+) -> Field | NotCompared:
     """Return one metric of all runs on a common grid; or why there is none."""
     logged = {one: series for one, view in views.items() if (series := series_of(view.run, name)) is not None}
     curves = {}
@@ -265,22 +260,17 @@ class Field:
 
 def _differences(fields: Sequence[Field]) -> list[tuple[Difference, ...]]:
     """Compare every pair of groups on each metric. All that is asked here shares one ALPHA."""
-    asked = [
-        (field, pair, Contrasted(*(field.of(field.groups[name]) for name in pair)))
-        for field in fields
-        for pair in _pairs(field)
-    ]
+    asked = []
+    for field in fields:
+        names = list(field.groups)
+        for pair in itertools.combinations(names, 2):
+            if len(names) <= ALL_PAIRS or pair[0] == names[0]:
+                asked.append((field, pair, Contrasted(*(field.of(field.groups[name]) for name in pair))))
     shares = holm([contrast.chance for _, _, contrast in asked])
     found: dict[str, list[Difference]] = {field.name: [] for field in fields}
     for (field, pair, contrast), (chance, share) in zip(asked, shares, strict=True):
         found[field.name].append(_difference(field, pair, contrast, chance, share))
     return [tuple(found[field.name]) for field in fields]
-
-
-def _pairs(field: Field) -> list[tuple[str, str]]:
-    names = list(field.groups)
-    every = list(itertools.combinations(names, 2))
-    return every if len(names) <= ALL_PAIRS else [pair for pair in every if pair[0] == names[0]]
 
 
 def _difference(field: Field, pair: tuple[str, str], contrast: Contrasted, chance: float, share: float) -> Difference:

@@ -40,7 +40,10 @@ def choose_blind(samples: Samples) -> tuple[Shown, ...]:
     picked = [rollout for rollouts in by_step for rollout in _balanced(rollouts, again)]
     if len(picked) < 2:
         return ()
-    plain = [Shown("", "sample", number, _short(rollout)) for number, rollout in enumerate(picked)]
+    plain = []
+    for number, rollout in enumerate(picked):
+        short = replace(rollout, prompt=_shortened(rollout.prompt), output=_shortened(rollout.output))
+        plain.append(Shown("", "sample", number, short))
     key = blake2b(b"".join(_digest(f"{one.step}\0{one.prompt}\0{one.output}") for one in picked)).digest()
     early, late = thirds([shown.rollout.step for shown in plain])
     best = sorted(plain, key=lambda shown: (-_score(shown.rollout), shown.of))
@@ -115,10 +118,6 @@ def _drawn(plain: Sequence[Shown], key: bytes) -> list[Shown]:
 
 def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "replace")).digest()
-
-
-def _short(rollout: Rollout) -> Rollout:
-    return replace(rollout, prompt=_shortened(rollout.prompt), output=_shortened(rollout.output))
 
 
 def _shortened(text: str) -> str:

@@ -174,27 +174,21 @@ def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviat
             for old in first:
                 if old.step >= new.step or {("early", old.output), ("late", new.output)} & taken:
                     continue
-                unlike = _gap(old.score, new.score, deviation), _unlike(words[old.prompt], words[new.prompt])
-                key = (round(unlike[0], 1), unlike[1] if old.prompt != new.prompt else -1.0, draw(old) + draw(new))
+                mine, theirs = words[old.prompt], words[new.prompt]
+                unlike = 1 - len(mine & theirs) / max(len(mine | theirs), 1) if old.prompt != new.prompt else -1.0
+                key = (round(_gap(old.score, new.score, deviation), 1), unlike, draw(old) + draw(new))
                 if best is None or key < best[0]:
                     best = key, SamplePair(old, new)
-        if best is not None and (best[0][0] <= EQUAL or not any(_equal(pair, deviation) for pair in found)):
+        nearer = any(_gap(pair.early.score, pair.late.score, deviation) <= EQUAL for pair in found)
+        if best is not None and (best[0][0] <= EQUAL or not nearer):
             taken |= {("early", best[1].early.output), ("late", best[1].late.output)}
             found.append(best[1])
     return tuple(found)
 
 
-def _equal(pair: SamplePair, deviation: float) -> bool:
-    return _gap(pair.early.score, pair.late.score, deviation) <= EQUAL
-
-
 def _gap(one: float, other: float, deviation: float) -> float:
     """Return how far two scores are apart, in standard deviations."""
     return abs(one - other) / deviation if deviation > 0 and math.isfinite(one - other) else 0.0
-
-
-def _unlike(one: frozenset[str], other: frozenset[str]) -> float:
-    return 1 - len(one & other) / max(len(one | other), 1)
 
 
 def draw(rollout: Rollout) -> bytes:

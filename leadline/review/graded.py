@@ -86,22 +86,35 @@ def _amount_to(shown: Sequence[Shown], grades: Grades) -> BlindGrading:
         return replace(told, trust="no_answer")
     noise = _noise(shown, grades)
     gap, p_gap = _gap(shown, grades)
-    told = replace(told, gap=gap, agreement=_agreement(noise, gap, grades))
+    agreement = None
+    if noise is not None and gap is not None:
+        # If nearly all responses are alike, what would vary is a good response among as many bad ones.
+        between = max(float(np.var(list(grades.values()))) - noise, (max(gap, 0.0) / 2) ** 2)
+        agreement = None if between + noise == 0 else between / (between + noise)
+    told = replace(told, gap=gap, agreement=agreement)
     if gap is None or p_gap < SURE:
         return replace(told, trust="blind_to_quality")
-    if noise is None or told.agreement is None or told.agreement <= 0.5:
+    if noise is None or agreement is None or agreement <= 0.5:
         return replace(told, trust="inconsistent")
-    if _swayed(shown, grades, gap):
+    foreign = _copies(shown, grades, "foreign")  # graded under a prompt that they don't answer
+    early_foreign = [copy for one, _, copy in foreign if not one.late]
+    late_foreign = [copy for one, _, copy in foreign if one.late]
+    if early_foreign and late_foreign and float(np.mean(late_foreign) - np.mean(early_foreign)) > gap / 2:
         return replace(told, trust="swayed")
     early, late = _high_scoring(shown, grades)
     if min(len(early), len(late)) < FEWEST:
         return told
+    # Parted: high-scoring responses lost a clear part of the gap between good and spoiled ones.
+    lost = float(np.mean(early) - np.mean(late))
+    error = math.sqrt(_variance(early, noise) + _variance(late, noise))
+    # Late responses graded no better under their own prompt are bad, or graded for something else in their text.
+    better = [own - copy for one, own, copy in foreign if one.late]
     return replace(
         told,
         early=float(np.mean(early)),
         late=float(np.mean(late)),
-        p_parted=_p_parted(early, late, noise, gap),
-        on_prompt=_on_prompt(shown, grades),
+        p_parted=round(1 - NormalDist(lost, error).cdf(CLEAR * gap), 4),
+        on_prompt=_p_more_than_half(better) > SURE,
     )
 
 
@@ -138,15 +151,6 @@ def _noise(shown: Sequence[Shown], grades: Grades) -> float | None:
     return float(np.mean(np.square(apart)) / 2) if apart else None
 
 
-def _agreement(noise: float | None, gap: float | None, grades: Grades) -> float | None:
-    """Return the share of the variance of grades that is not the grader's noise. If nearly all responses are alike,
-    what would vary is a good response among as many bad ones."""
-    if noise is None or gap is None:
-        return None
-    between = max(float(np.var(list(grades.values()))) - noise, (max(gap, 0.0) / 2) ** 2)
-    return None if between + noise == 0 else between / (between + noise)
-
-
 def _gap(shown: Sequence[Shown], grades: Grades) -> tuple[float | None, float]:
     """Return how much better samples are graded than their spoiled copies if there is a difference, and how sure that
     is. A bad response can't be spoiled, so a tie says nothing."""
@@ -163,20 +167,6 @@ def _p_more_than_half(gaps: Sequence[float]) -> float:
     return float(sum(math.comb(trials, hits) for hits in range(better + 1)) / 2**trials)
 
 
-def _swayed(shown: Sequence[Shown], grades: Grades, gap: float) -> bool:
-    """Return whether late responses are graded high under a prompt they don't answer, while early ones are not."""
-    foreign = _copies(shown, grades, "foreign")
-    early = [copy for one, _, copy in foreign if not one.late]
-    late = [copy for one, _, copy in foreign if one.late]
-    return bool(early and late) and float(np.mean(late) - np.mean(early)) > gap / 2
-
-
-def _on_prompt(shown: Sequence[Shown], grades: Grades) -> bool:
-    """Return whether late high-scoring responses are graded better under their own prompt than under another. If not,
-    they are bad, or graded for something else in their text."""
-    return _p_more_than_half([own - copy for one, own, copy in _copies(shown, grades, "foreign") if one.late]) > SURE
-
-
 def _high_scoring(shown: Sequence[Shown], grades: Grades) -> tuple[list[float], list[float]]:
     """Return the grades of early and late responses that score as high as the best third of the early ones."""
     scored = [(one.rollout, grade) for one, grade in _samples(shown, grades) if math.isfinite(one.rollout.score)]
@@ -189,13 +179,6 @@ def _high_scoring(shown: Sequence[Shown], grades: Grades) -> tuple[list[float], 
     bar = ranked[max(len(ranked) // 3 - 1, 0)]
     early, late = ([grade for rollout, grade in part if rollout.score >= bar] for part in parts)
     return early, late
-
-
-def _p_parted(early: Sequence[float], late: Sequence[float], noise: float, gap: float) -> float:
-    """Return the probability that high-scoring responses lost a clear part of what separates good from spoiled."""
-    lost = float(np.mean(early) - np.mean(late))
-    error = math.sqrt(_variance(early, noise) + _variance(late, noise))
-    return round(1 - NormalDist(lost, error).cdf(CLEAR * gap), 4)
 
 
 def _variance(grades: Sequence[float], noise: float) -> float:

@@ -67,21 +67,18 @@ def parse_grades(told: str, stretches: Sequence[Passage]) -> tuple[Grade, ...]:
             f"This run has {len(stretches)} stretches; {len(parts)} grades were given.",
             next_step="give one number from 0 to 1, or ?, per stretch, in the order shown",
         )
-    return tuple(
-        Grade(stretch.first_step, stretch.last_step, _quality(part))
-        for part, stretch in zip(parts, stretches, strict=True)
-        if part != "?"
-    )
-
-
-def _quality(part: str) -> float:
-    try:
-        value = float(part)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        raise BadNumber(f"{part[:20]!r} is not a grade.", next_step="give a number from 0 to 1, or ?")
-    return value
+    grades = []
+    for part, stretch in zip(parts, stretches, strict=True):
+        if part == "?":
+            continue
+        try:
+            quality = float(part)
+        except ValueError:
+            quality = math.nan
+        if not 0 <= quality <= 1:
+            raise BadNumber(f"{part[:20]!r} is not a grade.", next_step="give a number from 0 to 1, or ?")
+        grades.append(Grade(stretch.first_step, stretch.last_step, quality))
+    return tuple(grades)
 
 
 def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tuple[Review, str]:

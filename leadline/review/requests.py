@@ -63,13 +63,11 @@ class GradingRequest:
             "max_tokens": REPLY,
         }
         if shaped:
-            shape = {"name": "grade", "strict": True, "schema": self._schema()}
+            grade = _object(id={"enum": list(self.ids)}, grade={"enum": list(GRADES)})
+            reply = _object(task={"type": "string"}, grades={"type": "array", "items": grade})
+            shape = {"name": "grade", "strict": True, "schema": reply}
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
         return body if model is None else {"model": model, **body}
-
-    def _schema(self) -> dict[str, Any]:
-        grade = _object(id={"enum": list(self.ids)}, grade={"enum": list(GRADES)})
-        return _object(task={"type": "string"}, grades={"type": "array", "items": grade})
 
 
 def grading(shown: Sequence[Shown], redaction: Redaction) -> tuple[GradingRequest, ...]:

@@ -286,19 +286,14 @@ def _locked(file: Path) -> Iterator[int]:
         try:
             if sys.platform != "win32":
                 fcntl.flock(number, fcntl.LOCK_EX)
-            if _is_still(number, file):
+            is_still = False
+            with contextlib.suppress(FileNotFoundError):  # whoever deletes reviews may have replaced it meanwhile
+                is_still = os.path.samestat(os.fstat(number), file.stat())
+            if is_still:
                 yield number
                 return
         finally:
             os.close(number)
-
-
-def _is_still(number: int, file: Path) -> bool:
-    """Tell whether a file that was opened is still there: whoever deletes reviews may have replaced it meanwhile."""
-    try:
-        return os.path.samestat(os.fstat(number), file.stat())
-    except FileNotFoundError:
-        return False
 
 
 @contextlib.contextmanager

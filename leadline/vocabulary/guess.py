@@ -147,7 +147,9 @@ def by_words(
     _add_held_out(held_out, found, points or {})
     for key, name in training.items():
         if key not in found and KL.fullmatch("_".join(name)):
-            found[key] = _kl(name)
+            unknown = ("kl/unidentified", "a KL, between what and what the log does not say")
+            told = ((canonical, says) for canonical, telling, says in KLS if telling & {*name})
+            found[key] = _guess(*next(told, unknown))
     return Guessed(found, unclear)
 
 
@@ -253,7 +255,7 @@ def _statistics(
         others = set(name) & (STATISTICS - {"mean"})
         if len(others) == 1 and {*name} - others - aside == {*head} - aside:
             which = f"{prefix}reward/{others.pop()}"
-            if all(meaning.canonical != which for meaning in more.values()):
+            if not _taken(more, which):
                 more[key] = _guess(
                     which, f"{which.rsplit('/', 1)[1]} of the reward" if prefix else "spread of the reward"
                 )
@@ -262,7 +264,7 @@ def _statistics(
 
 def _components(named: Mapping[str, tuple[str, ...]], found: Mapping[str, Meaning]) -> dict[str, Meaning]:
     """The parts of a reward, where the whole is known: `format_reward`, `rewards/accuracy/mean`."""
-    if all(meaning.canonical != "reward/mean" for meaning in found.values()):
+    if not _taken(found, "reward/mean"):
         return {}
     parts: dict[str, Meaning] = {}
     for key, name in named.items():
@@ -291,7 +293,7 @@ def _add_outcomes(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning
             continue
         if stands_in and (sampled or (STANDS_FOR_REWARD & set(name) and len(name) > 1)):
             found[key] = _guess("reward/mean", "training outcome, as no reward is logged")
-        elif all(meaning.canonical != "reward/accuracy" for meaning in found.values()):
+        elif not _taken(found, "reward/accuracy"):
             found[key] = _guess("reward/accuracy", "training accuracy")
             continue
         return
@@ -336,13 +338,6 @@ def of_tools(name: tuple[str, ...]) -> Meaning | None:
     if said & {"call", "calls"} and said <= TOOL | NEUTRAL | {"call", "calls", "mean", "num", "n"}:
         return _guess("tools/calls_per_sample", "tool calls of a sample")
     return None
-
-
-def _kl(name: tuple[str, ...]) -> Meaning:
-    for canonical, telling, says in KLS:
-        if telling & set(name):
-            return _guess(canonical, says)
-    return _guess("kl/unidentified", "a KL, between what and what the log does not say")
 
 
 def _taken(found: Mapping[str, Meaning], canonical: str) -> bool:
