@@ -7,7 +7,6 @@ what learning looks like before its reward shows.
 
 from __future__ import annotations
 
-from ..curve.curve import Curve
 from ..digits import number, went
 from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID
@@ -25,7 +24,6 @@ from ..questions.fall import p_fallen
 from ..questions.level import steps_seen
 from ..reading.kl import LENGTH, enough_seen, near_reference, rate_gone_since, readable
 from ..reading.view import View
-from ..reading.whole import Trace
 from ..records import dataclass
 
 GUIDE = {
@@ -61,36 +59,25 @@ def detect(view: View) -> tuple[Finding, ...]:
     both, entropy = readable(view), view.of("entropy")
     if both is None or entropy is None or near_reference(view) or rate_gone_since(view) is not None:
         return ()
-    kl, reward = both
-    if not enough_seen(view, reward) or p_climbed(kl.curve) <= SAID or p_rising(reward.curve) > 0.5:
+    kl, reward = both[0], both[1].curve
+    if not enough_seen(view, both[1]) or p_climbed(kl.curve) <= SAID or p_rising(reward) > 0.5:
         return ()
-    never = _never_gained(view, kl, reward.curve, entropy.curve)
-    return never or _ran_its_course(kl, reward.curve, entropy.curve)
-
-
-def _never_gained(view: View, kl: Trace, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
-    start = steps_seen(kl.curve)[0]
-    # Entropy that falls is a policy that makes up its mind, not one that wanders.
-    p = (1 - p_gained(reward)) * p_climbed(kl.curve) * (1 - p_fell_since(entropy, start))
+    step, now = steps_seen(kl.curve)
+    # Without any gain. Entropy that falls is a policy that makes up its mind, not one that wanders.
+    p = (1 - p_gained(reward)) * p_climbed(kl.curve) * (1 - p_fell_since(entropy.curve, step))
     length = view.of(LENGTH) if p > SAID else None
-    p *= max(p_moved(entropy), 0.0 if length is None else p_moved(length.curve))
-    if p <= SAID or p_fallen(reward) > SAID:  # reward that was lost is another finding
+    p *= max(p_moved(entropy.curve), 0.0 if length is None else p_moved(length.curve))
+    ever_gained = p <= SAID or p_fallen(reward) > SAID  # reward that was lost is another finding
+    if ever_gained:  # it had its gain in the first half of what was seen, and KL has doubled since
+        since, (first, last) = gained_by(reward), steps_seen(reward)
+        if not kept_its_gain(reward) or since - first > (last - first) / 2:
+            return ()
+        p = p_climbed(reward) * p_multiplied(kl.curve, 2.0, since) * (1 - p_fell_since(entropy.curve, since))
+        step = round(since)
+    if p <= SAID:
         return ()
-    return _finding(kl, p, start, ever_gained=False)
-
-
-def _ran_its_course(kl: Trace, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
-    """Report that the reward had its gain in the first half of what was seen, and KL has doubled since."""
-    since, (first, last) = gained_by(reward), steps_seen(reward)
-    if not kept_its_gain(reward) or since - first > (last - first) / 2:
-        return ()
-    p = p_climbed(reward) * p_multiplied(kl.curve, 2.0, since) * (1 - p_fell_since(entropy, since))
-    return _finding(kl, p, round(since), ever_gained=True) if p > SAID else ()
-
-
-def _finding(kl: Trace, p: float, step: int, *, ever_gained: bool) -> tuple[Finding, ...]:
     facts = KlDrift(step, kl.at(step), kl.now, kl.curve.noise, ever_gained)
-    evidence = (Evidence(kl.curve.metric, step, steps_seen(kl.curve)[1]),)
+    evidence = (Evidence(kl.curve.metric, step, now),)
     return (
         Finding("kl.drift_without_benefit", round(p, 4), "concern", since_step=step, evidence=evidence, facts=facts),
     )

@@ -35,7 +35,7 @@ from ..reading.signal import present, standing_of, tied_share
 from ..reading.view import HEADLINE, View
 from ..reading.whole import Trace
 from ..records import dataclass
-from ..run import Series
+from ..run import Series, Values
 
 HARDLY_A_TOKEN = 0.004  # of the tokens that can differ, if the length of a response is not known
 GUIDE = {
@@ -108,29 +108,27 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _frozen(view: View, kl: Trace | None, reward: Trace) -> tuple[Finding, ...]:
     """Report that too few answers can differ for a gain worth having, even at the end of the plan; or nothing that a
     policy moves has moved."""
-    bounded = 0.0 if resets_of(view) or denied(view, reward, WORTH) else _p_bounded(view, kl)
+    tokens, bounded = tokens_of(view), 0.0  # how long answers are has to be known for a bound
+    if kl is not None and kl.curve.decidable and tokens is not None:
+        loose = resets_of(view) or denied(view, reward, WORTH)
+        bounded = 0.0 if loose else _p_at_the_end(view, kl.curve, kl_for(WORTH, tokens))
     still = _p_still(view, kl, reward)
-    if max(bounded, still) <= SAID or _warming_up(view.run.get("lr")):
+    rates, coefficients = _logged(view.run.get("lr")), _logged(view.run.get("kl/coef"))
+    warming_up = len(rates) and rates[-1] > np.median(rates)
+    if max(bounded, still) <= SAID or warming_up:
         return ()
-    tokens, level, share = tokens_of(view), None, None
+    level, share = None, None
     if kl is not None:
         level = kl.now
         share = None if tokens is None or bounded <= SAID else min(math.sqrt(max(level, 0.0) * tokens / 2), 1.0)
     names = () if share is not None else tuple(part.curve.metric for part in witnesses(view))
-    away = bool(_coefficient(view)) if kl is None else share is None and _p_next_to_nothing(view, kl) <= SAID
-    facts = KlFrozen(level, share, None if share is None else tokens, _rate(view), still=names, held=away)
+    rate = float(rates.max()) if len(rates) else view.run.config.learning_rate
+    penalty = coefficients[-1] if len(coefficients) else view.run.config.kl_coefficient
+    away = bool(penalty) if kl is None else share is None and _p_next_to_nothing(view, kl) <= SAID
+    facts = KlFrozen(level, share, None if share is None else tokens, rate, still=names, held=away)
     seen = kl if share is not None and kl is not None else reward
     evidence = (Evidence(seen.curve.metric, *steps_seen(seen.curve)),)
     return (Finding("policy.frozen", round(max(bounded, still), 4), "concern", evidence=evidence, facts=facts),)
-
-
-def _p_bounded(view: View, kl: Trace | None) -> float:
-    """Return the probability that even at the end of the plan no more of the answers can differ than a gain worth
-    having takes; 0 if it cannot be told how long they are."""
-    tokens = tokens_of(view)
-    if kl is None or tokens is None or not kl.curve.decidable:
-        return 0.0
-    return _p_at_the_end(view, kl.curve, kl_for(WORTH, tokens))
 
 
 def _p_next_to_nothing(view: View, kl: Trace) -> float:
@@ -155,10 +153,11 @@ def _p_still(view: View, kl: Trace | None, reward: Trace) -> float:
     others that move with a policy. KL may creep where it comes to nothing. A reward at its top, groups that are tied or
     a strong penalty say that something else than the pace holds the policy."""
     others = [part for part in witnesses(view) if part.series.name != HEADLINE]
-    standing, tied = standing_of(view.whole), tied_share(view.run)
+    standing, tied = standing_of(view.whole), _logged(tied_share(view.run))
     if len(others) + (kl is not None) < 2 or not enough_seen(view, reward) or reward.curve.points < KNOWN:
         return 0.0
-    if standing is None or standing.place in ("top", "constant") or (tied is not None and _mostly(tied)):
+    mostly_tied = len(tied) and np.median(tied[-present(len(tied)) :]) > 0.5
+    if standing is None or standing.place in ("top", "constant") or mostly_tied:
         return 0.0
     gone = [max(p_climbed(part.curve), p_sank(part.curve)) for part in (reward, *others)]
     if kl is not None and kl.curve.decidable:
@@ -170,29 +169,5 @@ def _p_still(view: View, kl: Trace | None, reward: Trace) -> float:
     return 0.0 if max(gone) > SAID else 1 - float(np.mean(gone))  # noise goes somewhere too, in one of several
 
 
-def _warming_up(rate: Series | None) -> bool:
-    """Tell whether the learning rate still rises."""
-    if rate is None or not rate.finite.any():
-        return False
-    values = rate.numbers
-    return bool(values[-1] > np.median(values))
-
-
-def _rate(view: View) -> float | None:
-    rate = view.run.get("lr")
-    if rate is None or not rate.finite.any():
-        return view.run.config.learning_rate
-    return float(rate.numbers.max())
-
-
-def _coefficient(view: View) -> float | None:
-    """Return the KL coefficient now, as logged or as set."""
-    logged = view.run.get("kl/coef")
-    if logged is None or not logged.finite.any():
-        return view.run.config.kl_coefficient
-    return float(logged.numbers[-1])
-
-
-def _mostly(tied: Series) -> bool:
-    values = tied.numbers
-    return bool(len(values) and np.median(values[-present(len(values)) :]) > 0.5)
+def _logged(series: Series | None) -> Values:
+    return np.empty(0) if series is None else series.numbers

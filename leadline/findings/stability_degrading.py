@@ -18,7 +18,6 @@ from ..reading.breaks import WITNESSES
 from ..reading.outage import MORE_FAILURES
 from ..reading.view import HEADLINE, View
 from ..records import dataclass, replace
-from ..run import Series
 from ..text.numbers import truncated
 
 GUIDE = {
@@ -79,20 +78,16 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 
 def _worsened(view: View) -> Iterator[Worsened]:
-    for series in _measures(view):
+    """Yield what left its best level of all that shows quality whatever the task. Components of the reward do not: one
+    may be traded for another."""
+    for series in (view.run.get("entropy"), truncated(view.run), view.run.get(FAILURES)):
+        if series is None or not series.finite.any():
+            continue
         turned = replace(series, name=f"-{series.name}", values=-series.values)  # to get worse is to rise
         part = view.of(turned)
         fall = None if part is None or p_fallen(part.curve) < SAID else part.fall
-        if fall is not None and fall.visible and _is_far(series.name, -fall.high, -fall.now):
-            yield Worsened(series.name, max(0.0, -fall.high), -fall.now, fall.since_step, fall.p)
-
-
-def _measures(view: View) -> Iterator[Series]:
-    """Return what shows quality whatever the task. Components of the reward do not: one may be traded for another."""
-    logged = (view.run.get("entropy"), truncated(view.run), view.run.get(FAILURES))
-    return (series for series in logged if series is not None and series.finite.any())
-
-
-def _is_far(name: str, best: float, now: float) -> bool:
-    """Tell whether it is worth a word: entropy by its own level, shares as shares."""
-    return now > WORTH_SAYING * best if name == "entropy" else now - best > MORE_FAILURES
+        if fall is None or not fall.visible:
+            continue
+        best, now = -fall.high, -fall.now
+        if now > WORTH_SAYING * best if series.name == "entropy" else now - best > MORE_FAILURES:
+            yield Worsened(series.name, max(0.0, best), now, fall.since_step, fall.p)

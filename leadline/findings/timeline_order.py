@@ -103,7 +103,8 @@ def _said(tier: Tier) -> str:
 
 def detect_among(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Report what moved around the most serious of what was found."""
-    anchor = anchor_of(found)
+    policy = (one for one in by_weight(found) if one.severity != "note" and not one.id.startswith(NOT_THE_POLICY))
+    anchor = next((one for one in policy if one.since_step is not None), None)  # the surest among equals
     if anchor is None or anchor.since_step is None or view.run.first_step is None:
         return ()
     return (*_order(view, anchor, anchor.since_step), *_unread(view, anchor, anchor.since_step))
@@ -128,13 +129,16 @@ def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
         return ()
     named = {Onset.known(event.kind.replace("_", " "), event.step): event for event in events}
     tiers = _tiers([*named, *dated])
+    told = []
+    for tier in tiers:
+        # What cannot be told apart, events first: they are no effect of the others.
+        ordered = sorted(tier, key=lambda onset: (onset not in named, onset.middle, onset.name))
+        event = named.get(tier[0]) if len(tier) == 1 else None
+        names = () if event is not None else tuple(onset.name for onset in ordered)
+        low, high = round(min(onset.low for onset in tier)), round(max(onset.high for onset in tier))
+        told.append(Tier(names, low, high, event))
     latest = max(onset.high for tier in tiers for onset in tier)
-    facts = OnsetOrder(
-        anchor=anchor.id,
-        anchor_step=step,
-        before=latest < step - near(view.run),
-        tiers=tuple(_tier(tier, named) for tier in tiers),
-    )
+    facts = OnsetOrder(anchor.id, step, before=latest < step - near(view.run), tiers=tuple(told))
     p = tiers[0][0].before(tiers[1][0]) if len(tiers) > 1 else 1.0
     evidence = tuple(
         Evidence(onset.name, round(onset.low), round(onset.high))
@@ -143,14 +147,6 @@ def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
         if onset not in named
     )
     return (Finding("timeline.order", round(p, 4), "note", facts, round(tiers[0][0].middle), evidence),)
-
-
-def anchor_of(findings: tuple[Finding, ...]) -> Finding | None:
-    """Return the most serious finding about the policy that has a date; the surest among equals."""
-    serious = (
-        found for found in by_weight(findings) if found.severity != "note" and not found.id.startswith(NOT_THE_POLICY)
-    )
-    return next((found for found in serious if found.since_step is not None), None)
 
 
 def _tiers(dated: list[Onset]) -> list[list[Onset]]:
@@ -164,14 +160,6 @@ def _tiers(dated: list[Onset]) -> list[list[Onset]]:
         tiers[-1].append(onset)
         latest = max(latest, onset.high)
     return tiers
-
-
-def _tier(tier: list[Onset], known: dict[Onset, Event]) -> Tier:
-    """Return what cannot be told apart, events first: they are no effect of the others."""
-    low, high = round(min(onset.low for onset in tier)), round(max(onset.high for onset in tier))
-    event = known.get(tier[0]) if len(tier) == 1 else None
-    ordered = sorted(tier, key=lambda onset: (onset not in known, onset.middle, onset.name))
-    return Tier(() if event is not None else tuple(onset.name for onset in ordered), low, high, event)
 
 
 def _unread(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:

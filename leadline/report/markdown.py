@@ -64,7 +64,7 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
     yield from _list("Findings", found)
     yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
     yield from _list(LOOKS_ODD, [text(one.text) for one in reading.benign])
-    told = {happened for finding in reading.findings for happened in events_told(finding)}
+    told = {happened for finding in reading.findings for happened in events_told(finding.facts)}
     events = [text(happened.say()) for happened in run.events if verbose or happened not in told]
     yield from _list("Events", events, most=None if verbose else 8)
     yield from _list(ABOUT_THE_READING, [text(note) for note in run.notes])

@@ -52,7 +52,7 @@ def _parts(reading: Reading) -> Iterator[str]:
             if all(one is not line.finding for line in head)
         ]
     )
-    told = {happened for finding in reading.findings for happened in events_told(finding)}
+    told = {happened for finding in reading.findings for happened in events_told(finding.facts)}
     rest_of_it = [
         *(text(one.text) for one in reading.benign),
         *(text(happened.say()) for happened in run.events if happened not in told),

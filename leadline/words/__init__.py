@@ -21,23 +21,19 @@ def sentences(findings: Collection[Finding]) -> Iterator[tuple[Finding, str]]:
     told: set[Event] = set()
     for finding in findings:
         yield finding, sentence(finding, told)
-        told.update(events_told(finding))
+        told.update(events_told(finding.facts))
 
 
-def events_told(finding: Finding) -> Iterator[Event]:
+def events_told(facts: object) -> Iterator[Event]:
     """Yield the events among a finding's facts."""
-    yield from _events(finding.facts)
-
-
-def _events(value: object) -> Iterator[Event]:
-    if isinstance(value, Event):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _events(item)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from _events(getattr(value, field.name))
+    if isinstance(facts, Event):
+        yield facts
+    elif isinstance(facts, tuple):
+        for item in facts:
+            yield from events_told(item)
+    elif is_dataclass(facts) and not isinstance(facts, type):
+        for field in fields(facts):
+            yield from events_told(getattr(facts, field.name))
 
 
 def _named_again(value: Any, told: Collection[Event]) -> Any:

@@ -16,7 +16,6 @@ from ..facts.judgement import (
     LIKELY,
     REVIEW,
     Advice,
-    BestCheckpoint,
     Condition,
     Horizon,
     Judgement,
@@ -405,37 +404,23 @@ def keep_says(judgement: Judgement) -> str:
         return "Any checkpoint: none is clearly better than the others."
     if judgement.starts_over:
         return "None: no later step is better than the start."
-    so_far = " so far" * judgement.is_open
-    near = [str(step) for step in sorted(best.also_evaluate)]
-    ties = f" Near-tie{'s' * (len(near) > 1)}: {', '.join(near)}." if near else ""
-    return f"{_where(best, so_far)}{_early(judgement, best.step)}{ties}{_saved(best, judgement)}"
-
-
-def _early(judgement: Judgement, step: int) -> str:
-    """Return why the step lies before the date at which the responses prove hacking."""
-    reason = judgement.reason
-    proven_by_text = reason.kind == "gamed" and reason.rests_on("reward.gamed")
-    if not proven_by_text or reason.since_step is None or step >= reason.since_step:
-        return ""
-    return " Quality drops before the text shows it."
-
-
-def _where(best: BestCheckpoint, so_far: str) -> str:
+    so_far, reason = " so far" * judgement.is_open, judgement.reason
     if best.path is None:
-        return f"Step {best.step}{so_far}."
-    whole = "" if best.complete else ", may be incomplete"
-    better = ""
-    if best.wanted_step is not None and best.cost is not None:
-        better = f" Step {best.wanted_step} was {number(best.cost)} better but wasn't saved."
-    return f"{best.path} (step {best.step}{so_far}{whole}).{better}"
-
-
-def _saved(best: BestCheckpoint, judgement: Judgement) -> str:
-    if best.path is not None:
-        return ""
-    since = "" if judgement.judged_since is None else f" since step {judgement.judged_since}"
-    nearest = ": use the nearest one" * (judgement.verdict == "roll_back")
-    return f" No {'complete ' * best.partial_only}checkpoint found on disk{since}{nearest}."
+        said = [f"Step {best.step}{so_far}."]
+    else:
+        said = [f"{best.path} (step {best.step}{so_far}{'' if best.complete else ', may be incomplete'})."]
+        if best.wanted_step is not None and best.cost is not None:
+            said.append(f"Step {best.wanted_step} was {number(best.cost)} better but wasn't saved.")
+    proven_by_text = reason.kind == "gamed" and reason.rests_on("reward.gamed")
+    if proven_by_text and reason.since_step is not None and best.step < reason.since_step:
+        said.append("Quality drops before the text shows it.")
+    if near := [str(step) for step in sorted(best.also_evaluate)]:
+        said.append(f"Near-tie{'s' * (len(near) > 1)}: {', '.join(near)}.")
+    if best.path is None:
+        since = "" if judgement.judged_since is None else f" since step {judgement.judged_since}"
+        nearest = ": use the nearest one" * (judgement.verdict == "roll_back")
+        said.append(f"No {'complete ' * best.partial_only}checkpoint found on disk{since}{nearest}.")
+    return " ".join(said)
 
 
 def decides(judgement: Judgement) -> str:
