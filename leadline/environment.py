@@ -59,12 +59,16 @@ class Environment:
 
 def examine(version: str, *, cache: Path | None = None) -> Environment:
     """Examine this machine for Leadline `version`."""
+    extras = []
+    for name, (module, gives) in EXTRAS.items():
+        there = importlib.util.find_spec(module) is not None
+        extras.append(Presence(name, there, gives if there else f"{gives}: {install(name)}"))
     return Environment(
         version,
         platform.python_version(),
         platform.platform(),
         tuple(_installed(name) for name in CORE),
-        tuple(_extra(name, *extra) for name, extra in EXTRAS.items()),
+        tuple(extras),
         _gpu(),
         _writable(cache or cache_folder()),
     )
@@ -81,11 +85,6 @@ def _installed(name: str) -> Presence:
         return Presence(name, True, importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
         return Presence(name, False, f"missing: pip install {name}")
-
-
-def _extra(name: str, module: str, gives: str) -> Presence:
-    there = importlib.util.find_spec(module) is not None
-    return Presence(name, there, gives if there else f"{gives}: {install(name)}")
 
 
 def _gpu() -> Presence:

@@ -116,11 +116,16 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
             return
         told = unquote(urlsplit(told).path) if told.startswith("file:") else told
     place = Path(os.path.realpath(told))
-    if _interpreter(place):
+    packages = [Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    if any(home in place.parents for home in (*_HOMES, *packages)):
         return  # a module that is imported late
     mode = arguments[1] if event == "open" and len(arguments) > 1 else None
     writes = isinstance(mode, str) and set(mode) & set("wax+")
-    if not writes and (roots.holds(place) or place in roots.files or _is_review(place)):
+    if not writes and (
+        roots.holds(place)
+        or place in roots.files
+        or str(place.parent) == os.path.realpath(reviews_folder())  # the user's own: no caller can ask for it by path
+    ):
         return
     if not writes and roots.holds(_unresolved(Path(told))):
         links[told] = None
@@ -130,17 +135,6 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
 def _unresolved(path: Path) -> Path:
     """Return the path in full, its links as they are."""
     return Path(os.path.normpath(path.absolute()))
-
-
-def _is_review(place: Path) -> bool:
-    """Return whether it holds reviews: kept in the user's own folder, and no caller can ask for it by path."""
-    return str(place.parent) == os.path.realpath(reviews_folder())
-
-
-def _interpreter(place: Path) -> bool:
-    """Return whether it belongs to Python or an installed package: modules are imported when first needed."""
-    homes = [Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
-    return any(home in place.parents for home in (*_HOMES, *homes))
 
 
 _HOMES = tuple(

@@ -49,7 +49,17 @@ def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, A
     from mcp.shared.exceptions import MCPError
 
     async def list_tools(ctx: Context[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_definition(types, tool) for tool in tools.values()])
+        told = [
+            types.Tool(
+                name=tool.name,
+                description=words.TOOLS[tool.name],
+                input_schema=tool.input_schema(),
+                output_schema=tool.output_schema(),
+                annotations=types.ToolAnnotations(read_only_hint=tool.read_only),
+            )
+            for tool in tools.values()
+        ]
+        return types.ListToolsResult(tools=told)
 
     async def call_tool(ctx: Context[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)
@@ -97,16 +107,6 @@ def _answering_for_the_prompt() -> dict[str, Any]:
         return types.GetPromptResult(description=words.REVIEW, messages=[message])
 
     return {"on_list_prompts": list_prompts, "on_get_prompt": get_prompt}
-
-
-def _definition(types: Any, tool: Tool) -> Any:
-    return types.Tool(
-        name=tool.name,
-        description=words.TOOLS[tool.name],
-        input_schema=tool.input_schema(),
-        output_schema=tool.output_schema(),
-        annotations=types.ToolAnnotations(read_only_hint=tool.read_only),
-    )
 
 
 KINDS: Mapping[str, type | tuple[type, ...]] = {"string": str, "integer": int, "object": dict, "array": list}

@@ -13,7 +13,6 @@ from ..live.memory import give_back
 from ..pipeline import read_run
 from ..records import dataclass
 from ..review.store import mark as reviewed
-from ..run import Run
 from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
 from ..shelf.summary import entry, found_at, unreadable
@@ -71,7 +70,11 @@ def read_task(task: Task) -> UnitOutcome:
 def _bad(task: Task, says: str, held: _Held | None = None) -> ShelfEntry:
     unit = task.unit
     if held is None:
-        return unreadable(found_at(unit.place, unit), says, _modified(unit.place))
+        try:
+            modified = Path(unit.place).stat().st_mtime
+        except OSError:
+            modified = None
+        return unreadable(found_at(unit.place, unit), says, modified)
     return unreadable(found_at(held.identity, unit, held.log), says, held.modified)
 
 
@@ -177,21 +180,11 @@ def _log_mark(log: Log) -> str:
 
 
 def _entry(task: Task, held: _Held) -> ShelfEntry:
-    run = _understood(held)
+    if held.found is not None and held.run is not None:
+        run = build_run(held.found, held.run, held.identity)
+    else:
+        assert held.reader is not None
+        run = with_events(assemble(held.identity, held.reader.log, Surroundings()))
     reading = read_run(run, charts="none")
     found = found_at(held.identity, task.unit, held.log)
     return entry(found, run, reading, modified=held.modified, mark=held.mark)
-
-
-def _understood(held: _Held) -> Run:
-    if held.found is not None and held.run is not None:
-        return build_run(held.found, held.run, held.identity)
-    assert held.reader is not None
-    return with_events(assemble(held.identity, held.reader.log, Surroundings()))
-
-
-def _modified(place: str) -> float | None:
-    try:
-        return Path(place).stat().st_mtime
-    except OSError:
-        return None

@@ -79,7 +79,7 @@ def is_muted(identity: str, about: str, now: float) -> bool:
                 return False
     except LeadlineError:
         return False
-    return any((until is not None and until > now) or (seen is not None and _same(seen, about)) for until, seen in rows)
+    return any((until is not None and until > now) or about in ABOUT.get(seen, ()) for until, seen in rows)
 
 
 ABOUT = {  # which alerts of a watch speak of a need
@@ -90,7 +90,3 @@ ABOUT = {  # which alerts of a watch speak of a need
     "broken": ("signal.no_learning_signal", "verdict.stop", "verdict.roll_back", "verdict.finished"),
     "wasting": ("verdict.stop",),
 }
-
-
-def _same(need: str, about: str) -> bool:
-    return about in ABOUT.get(need, ())

@@ -281,14 +281,11 @@ class Shelf:
                 self._create()
             elif not self.base.columns("shelf"):
                 raise self._unusable("nothing was ever written to it")
-            version = self._version()
+            version = int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
         except self.base.fails as error:
             raise self._unusable(str(error).strip()) from error
         if version != VERSION:
             raise self._unusable(f"it was written by another Leadline, in version {version}")
-
-    def _version(self) -> int:
-        return int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
 
     def _create(self) -> None:
         """Create the tables, if there are none; several machines may begin at the same time."""

@@ -133,7 +133,7 @@ def _errors(written: Written, values: Values) -> Values:
 @lru_cache(maxsize=256)
 def deviates(column: int) -> Values:
     """Return normal deviates, evenly spread and the same for everyone; each column in an order of its own."""
-    spread: Values = _quantiles()[_ranks(column)]
+    spread: Values = normal_quantiles((np.arange(DRAWS) + 0.5) / DRAWS)[_ranks(column)]
     spread.flags.writeable = False
     return spread
 
@@ -142,8 +142,3 @@ def _ranks(column: int) -> Ids:
     shares = (np.arange(1, DRAWS + 1) * (GOLDEN * (column + 1) + GOLDEN ** (column + 2))) % 1.0
     ranks: Ids = np.argsort(np.argsort(shares, kind="stable"), kind="stable")
     return ranks
-
-
-@lru_cache(maxsize=1)
-def _quantiles() -> Values:
-    return normal_quantiles((np.arange(DRAWS) + 0.5) / DRAWS)

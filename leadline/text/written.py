@@ -213,16 +213,10 @@ def parted(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:
     come from one source and never miss it; a policy that learns writes its own signs now and then, not always. Without
     such a mark nothing is parted, and nothing that asks for prompts is said."""
     if any(sample.prompt for sample in samples):
-        return tuple(_without_prompt(sample) for sample in samples)
+        # Some dumps keep the prompt, and again the prompt with its answer.
+        return tuple(replace(one, output=one.output.removeprefix(one.prompt) or one.output) for one in samples)
     mark = _mark([sample.output for sample in samples])
     return tuple(samples) if mark is None else tuple(_cut(sample, mark) for sample in samples)
-
-
-def _without_prompt(sample: Rollout) -> Rollout:
-    """Return a sample without its prompt in front: some dumps keep the prompt, and again the prompt with its answer."""
-    if not sample.prompt or not sample.output.startswith(sample.prompt) or len(sample.output) == len(sample.prompt):
-        return sample
-    return replace(sample, output=sample.output[len(sample.prompt) :])
 
 
 def _mark(texts: Sequence[str]) -> re.Pattern[str] | None:
@@ -232,16 +226,14 @@ def _mark(texts: Sequence[str]) -> re.Pattern[str] | None:
         return TURN
     held = set(texts[0]).intersection(*texts[1:])
     found = []
-    for mark in sorted(mark for mark in held if _may_part(mark)):
+    for mark in sorted(held):
+        if mark.isalnum() or (mark.isspace() and mark != "\n"):
+            continue
         places = sorted(text.find(mark) for text in texts)
         behind = sum(text.find(mark) < len(text.rstrip()) - 1 for text in texts)
         if places[len(places) // 2] > 0 and 2 * behind > len(texts):
             found.append((places[len(places) // 2], mark))
     return re.compile(re.escape(max(found)[1])) if found else None
-
-
-def _may_part(mark: str) -> bool:
-    return not mark.isalnum() and not (mark.isspace() and mark != "\n")
 
 
 def _cut(sample: Rollout, mark: re.Pattern[str]) -> Rollout:
