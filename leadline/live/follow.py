@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import LeadlineError, NotAnRLRun
 from ..reading.view import HEADLINE
 from ..reading.wall_clock import usual_gap
-from ..records import dataclass, replace
+from ..records import dataclass
 from ..run import Run, Steps, Values
 from ..sources import Joining, Readers, build_run, find_runs, open_run
 from ..sources.folders import Found, FoundRun
@@ -116,9 +116,13 @@ class NamedPath:
             self._rest(began, looked_elsewhere=False)
             return None
         try:
-            return self._sighted()
+            sightings = self._opened()
+            self.problem = None
+        except LeadlineError as error:
+            sightings, self.problem = (), error
         finally:
             self._rest(began, looked_elsewhere=True)
+        return sightings
 
     def _rest(self, began: float, *, looked_elsewhere: bool) -> None:
         """Set when to poll again: the longer it took, the later."""
@@ -129,20 +133,10 @@ class NamedPath:
         if looked_elsewhere:
             self._elsewhere = now + (pause if self.problem is not None else max(ELSEWHERE, pause))
 
-    def _sighted(self) -> tuple[Sighting, ...]:
-        try:
-            sightings = self._opened()
-        except LeadlineError as error:
-            self.problem = error
-            return ()
-        self.problem = None
-        return sightings
-
     def _opened(self) -> tuple[Sighting, ...]:
         if self.is_remote:
-            run = open_run(self.path, mapping=self._mapping)
-            steps = all_steps(run)
-            return (_sighting(self.path, run, steps, int(steps[-1]), time.time()),) if len(steps) else ()
+            seen = _sighting(self.path, open_run(self.path, mapping=self._mapping), None)
+            return () if seen is None else (seen,)
         place = Path(self.path)
         found = find_runs(place, self._readers, joining=self._joining)
         self._readers.forget_unused()
@@ -155,35 +149,39 @@ class NamedPath:
                 if alone:
                     raise
                 continue
-            steps = all_steps(run)
-            if not len(steps):
-                continue
-            current = _written_last(one, int(steps[-1]))
-            seen = _sighting(identity, run, steps, current, one.modified)
-            sightings.append(_with_files(seen, one))
+            if (seen := _sighting(identity, run, one)) is not None:
+                sightings.append(seen)
         return tuple(sightings)
 
 
-def _sighting(identity: str, run: Run, steps: Steps, current: int, modified: float) -> Sighting:
+def _sighting(identity: str, run: Run, found: FoundRun | None) -> Sighting | None:
+    """Return a run as it stands; None if no step was logged. `found`: its files, None for a run at an address. A run
+    that went back to an earlier step starts a new life."""
+    steps = all_steps(run)
+    if not len(steps):
+        return None
     series = run.get(HEADLINE) or (run.series + run.unread)[0]
     reward = np.full(len(steps), np.nan)
     reward[np.searchsorted(steps, series.steps)] = series.values
-    return Sighting(identity, run, steps, reward, current, _start(run, int(steps[0])), modified)
-
-
-def _with_files(sighting: Sighting, run: FoundRun) -> Sighting:
-    """Return a sighting with what its files show. A run that went back to an earlier step starts a new life."""
-    journals = [carrier.log for carrier in run.carriers if carrier.log.writers]
-    newest = max(run.used, key=lambda carrier: carrier.modified)
-    again = rewinds(newest.log.table.row_steps)
-    return replace(
-        sighting,
-        started=f"{sighting.started}+{again}" if again else sighting.started,
+    started, largest = _start(run, int(steps[0])), int(steps[-1])
+    if found is None:
+        return Sighting(identity, run, steps, reward, largest, started, time.time())
+    written = max(found.used, key=lambda carrier: carrier.modified).log.table.row_steps
+    again = rewinds(written)
+    journals = [carrier.log for carrier in found.carriers if carrier.log.writers]
+    return Sighting(
+        identity,
+        run,
+        steps,
+        reward,
+        current=min(int(written[-1]), largest) if len(written) else largest,
+        started=f"{started}+{again}" if again else started,
+        modified=found.modified,
         rewinds=again,
-        files=tuple(carrier.path.resolve() for carrier in run.carriers),
-        writers=tuple(writer for log in journals[:1] for writer in log.writers),
+        files=tuple(carrier.path.resolve() for carrier in found.carriers),
+        writers=tuple(journals[0].writers) if journals else (),
         over=bool(journals) and journals[0].ended is not None,
-        gap=usual_gap(sighting.run),
+        gap=usual_gap(run),
     )
 
 
@@ -242,11 +240,3 @@ def _carrier_of(run: FoundRun) -> str:
     first = run.carriers[0]
     label = first.log.run_id or first.log.label
     return os.fspath(first.path) + (f"#{label}" if label is not None else "")
-
-
-def _written_last(run: FoundRun, largest: int) -> int:
-    """Return the step that was written last, by the log that was written to last."""
-    newest = max(run.used, key=lambda carrier: carrier.modified)
-    steps = newest.log.table.row_steps
-    last = int(steps[-1]) if len(steps) else largest
-    return min(last, largest)
