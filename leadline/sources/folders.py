@@ -435,8 +435,8 @@ def _widest(home: Path, others: Collection[Path], root: Path) -> Path:
 
 
 def _kept(seen: Walk, belongs: Callable[[Path], bool]) -> Walk:
-    def some(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        return tuple(path for path in paths if belongs(path.absolute()))
+    def some(paths: list[Path]) -> list[Path]:
+        return [path for path in paths if belongs(path.absolute())]
 
     return replace(seen, files=some(seen.files), folders=some(seen.folders), saved=some(seen.saved))
 
