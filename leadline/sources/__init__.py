@@ -17,13 +17,13 @@ from . import rollouts
 from .around import Surroundings
 from .assemble import assemble, refuse_other_training
 from .events import with_events
-from .folders import CHOSEN, SAMPLES, Found, FoundRun, Readers, run_and_surroundings, search
+from .folders import SAMPLES, Found, Readers, run_and_surroundings, search
 from .mapping import mapping_near, named
 from .pipes import chunks_of
 from .remote import Copy, address_of, is_address, reach
 from .roles import recognised
 from .rollouts import read_samples
-from .same_run import Joining
+from .same_run import CHOSEN, FoundRun, Joining
 from .source import HEAD, Log, Reader, Source, names_of
 from .text import BLOCK, GZIP, TextSource, head_of, unpacked, unpacked_head
 from .walk import is_of_the_system, walk

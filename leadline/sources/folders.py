@@ -8,7 +8,6 @@ import math
 import os
 import re
 import stat
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,14 +29,14 @@ from .number import loads
 from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
 from .roles import Carrier, Role
 from .row import NO_LOGS, runs_in
-from .same_run import Joining, attempts, group, on_one_clock
+from .same_run import CHOSEN, Joining, attempts, group, last_step
+from .same_run import FoundRun as FoundRun
 from .source import Log, Reader, Source
 from .table import Table
 from .text import head_of
 from .walk import Walk, walk
 
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
-CHOSEN = "#"  # parts a path from the run in it that is meant
 MOST_ROTATED = 50
 NEAR = 2  # folders below a log file in which its surroundings are looked for
 
@@ -82,76 +81,6 @@ class Readers:
         every saved state would fill the memory."""
         self._held = {place: held for place, held in self._held.items() if place in self._used}
         self._used = set()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FoundRun:
-    """One run: its logs, the most telling source first, and the folder it lives in."""
-
-    name: str
-    home: Path
-    carriers: tuple[Carrier, ...]
-    why: tuple[str, ...] = ()  # the others are taken for logs of the same run as the first
-
-    @property
-    def label(self) -> str:
-        """What to write behind the path to mean this run."""
-        return self.name.split(f"{self.carriers[0].path.name}{CHOSEN}", 1)[-1]
-
-    @property
-    def called(self) -> set[str]:
-        """Its names and ids in its trackers."""
-        return {one for log in self.logs for one in (log.label, log.run_id) if one is not None}
-
-    @property
-    def homes(self) -> set[Path]:
-        """The folders its logs live in."""
-        return {carrier.home for carrier in self.carriers}
-
-    @property
-    def logs(self) -> list[Log]:
-        return [carrier.log for carrier in self.carriers]
-
-    @property
-    def used(self) -> list[Carrier]:
-        """The carriers that are read: all that count by the same clock, and a tracker's copy of what was printed only
-        where it goes further than what was logged."""
-        logged = [carrier for carrier in self.carriers if not carrier.log.captured]
-        last = max((_last(carrier.log) for carrier in logged), default=-1.0)
-        return on_one_clock([one for one in self.carriers if not one.log.captured or _last(one.log) > last])
-
-    @property
-    def steps(self) -> tuple[int, int] | None:
-        """From which step to which it was logged."""
-        spans = [(int(steps.min()), int(steps.max())) for log in self.logs if len(steps := log.table.row_steps)]
-        return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
-
-    @property
-    def every_step(self) -> list[int]:
-        """The steps at which it was logged, in its main log."""
-        steps = self.carriers[0].log.table.row_steps
-        found: list[int] = (steps if np.all(steps[1:] > steps[:-1]) else np.unique(steps)).tolist()
-        return found
-
-    @property
-    def modified(self) -> float:
-        return max(carrier.modified for carrier in self.carriers)
-
-    @property
-    def written(self) -> tuple[float, float] | None:
-        """When its rows were written, where they say so."""
-        walls = [column.walls for log in self.logs for column in log.table.columns().values()]
-        told = [(float(times.min()), float(times.max())) for one in walls if len(times := one[one == one])]
-        return (min(first for first, _ in told), max(last for _, last in told)) if told else None
-
-    @property
-    def span(self) -> str:
-        """`seed2 (steps 1–400)`"""
-        return f"{self.name} ({'no step' if self.steps is None else 'steps {}–{}'.format(*self.steps)})"
-
-    def said(self) -> str:
-        """`seed2 (steps 1–400, last written 2026-11-15 10:20)`"""
-        return f"{self.span[:-1]}, last written {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.modified))})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -435,8 +364,8 @@ def _widest(home: Path, others: Collection[Path], root: Path) -> Path:
 
 
 def _kept(seen: Walk, belongs: Callable[[Path], bool]) -> Walk:
-    def some(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        return tuple(path for path in paths if belongs(path.absolute()))
+    def some(paths: list[Path]) -> list[Path]:
+        return [path for path in paths if belongs(path.absolute())]
 
     return replace(seen, files=some(seen.files), folders=some(seen.folders), saved=some(seen.saved))
 
@@ -479,18 +408,13 @@ def _furthest(
         if carriers:
             torn.append(carriers)
     else:
-        best = max(torn, key=lambda held: max(_last(carrier.log) for carrier in held), default=[])
+        best = max(torn, key=lambda held: max(last_step(carrier.log) for carrier in held), default=[])
     passed_over += [_short(carrier.path) for held in torn if held is not best for carrier in held]
     return best
 
 
 def _short(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
-
-
-def _last(log: Log) -> float:
-    steps = log.table.row_steps
-    return float(steps.max()) if len(steps) else -1.0
 
 
 def _found(
@@ -532,9 +456,7 @@ def _found(
         notes.append(f"Skipped (no reward): {_some(others)}")
         groups = telling
     names = _names(place.absolute(), [held.carriers for held in groups])
-    homes = [min((carrier.home for carrier in held.carriers), key=lambda home: len(home.parts)) for held in groups]
-    told = zip(names, homes, groups, strict=True)
-    runs = tuple(FoundRun(name, home, held.carriers, held.why) for name, home, held in told)
+    runs = tuple(replace(held, name=name) for held, name in zip(groups, names, strict=True))
     elsewhere = tuple(dict.fromkeys(carrier.home for carrier in others))
     return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), grouped.apart(groups), elsewhere)
 

@@ -6,8 +6,9 @@ or `mlflow+https://` for a server behind TLS, needs the extra `mlflow`; without 
 
 from __future__ import annotations
 
+import contextlib
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,7 +37,8 @@ def open(address: str) -> tuple[Reader, ...] | None:
     if len(parts) != 3 or not all(parts):
         raise _misspelled(address, "a W&B run", WANDB_EXPECTS)
     wandb = need("wandb", extra="wandb", to="read a run from a W&B server")
-    return (WandbOnlineRun(address, _asked(address, "W&B", lambda: wandb.Api().run("/".join(parts)))),)
+    with _asking(address, "W&B"):
+        return (WandbOnlineRun(address, wandb.Api().run("/".join(parts))),)
 
 
 def listed(address: str) -> Iterator[tuple[str, str]] | None:
@@ -55,13 +57,14 @@ class _ServerRun:
     def __init__(self, address: str) -> None:
         self._address = address
         self._notes: tuple[str, ...] = ()
+        self._tracked = Tracked()
 
     def _ask(self) -> bool:
         """Take what is new; return whether there was anything."""
         raise NotImplementedError
 
-    def _run(self) -> Tracked:
-        """Return what is known of the run so far."""
+    def _describe(self, tracked: Tracked) -> None:
+        """Say of the run what the server knows beside its numbers."""
         raise NotImplementedError
 
     def update(self) -> bool:
@@ -69,7 +72,7 @@ class _ServerRun:
         try:
             return self._ask()
         except Exception as error:  # a client raises what its transport raises
-            if not self._run().table:
+            if not self._tracked.table:
                 raise _refused(self._address, self.TRACKER, error) from error
             answer = f"the {self.TRACKER} server no longer answers ({type(error).__name__}); "
             self._notes = (answer + "what was read before stands",)
@@ -77,7 +80,8 @@ class _ServerRun:
 
     @property
     def log(self) -> Log:
-        return self._run().log(self._notes)
+        self._describe(self._tracked)
+        return self._tracked.log(self._notes)
 
 
 class WandbOnlineRun(_ServerRun):
@@ -88,7 +92,6 @@ class WandbOnlineRun(_ServerRun):
     def __init__(self, address: str, run: Any) -> None:
         super().__init__(address)
         self._known = run
-        self._tracked = Tracked()
         self._next = 0
         self._sampled = 0.0
 
@@ -107,11 +110,10 @@ class WandbOnlineRun(_ServerRun):
                     self._tracked.sample(key, wall, value)
         return (self._next, self._sampled) != before
 
-    def _run(self) -> Tracked:
-        run, tracked = self._known, self._tracked
+    def _describe(self, tracked: Tracked) -> None:
+        run = self._known
         tracked.settings = {key: value for key, value in run.config.items() if not key.startswith("_wandb")}
         tracked.run_id, tracked.label, tracked.project = run.id, run.name, getattr(run, "project", "")
-        return tracked
 
 
 class MlflowOnlineRun(_ServerRun):
@@ -122,7 +124,6 @@ class MlflowOnlineRun(_ServerRun):
     def __init__(self, client: Any, address: str, run: Any) -> None:
         super().__init__(address)
         self._client, self._known = client, run
-        self._tracked = Tracked()
         self._seen: dict[str, str] = {}
         self._project = ""
 
@@ -139,12 +140,11 @@ class MlflowOnlineRun(_ServerRun):
         self._known, self._tracked, self._seen = run, tracked, latest
         return True
 
-    def _run(self) -> Tracked:
-        info, tracked = self._known.info, self._tracked
+    def _describe(self, tracked: Tracked) -> None:
+        info = self._known.info
         tracked.settings, tracked.project = dict(self._known.data.params), self._project
         tracked.run_id, tracked.label = info.run_id, info.run_name
         tracked.started = info.start_time / 1000 if info.start_time else None
-        return tracked
 
 
 def _listed_wandb(address: str) -> Iterator[tuple[str, str]]:
@@ -153,22 +153,19 @@ def _listed_wandb(address: str) -> Iterator[tuple[str, str]]:
         yield address, ""  # one run, or none: whoever opens it says so
         return
     wandb = need("wandb", extra="wandb", to="list the runs of a W&B project")
-    try:
+    with _asking(address, "W&B"):
         for run in wandb.Api().runs("/".join(parts), order="+created_at"):
             told = (run.state, getattr(run, "lastHistoryStep", None), getattr(run, "heartbeat_at", None))
             yield f"{WANDB}{'/'.join(parts)}/{run.id}", repr(told)
-    except Exception as error:  # the client raises what its transport raises
-        raise _refused(address, "W&B", error) from error
 
 
 def runs_of(client: Any, address: str, run: str = "") -> tuple[Reader, ...]:
     """Return a reader for the run of that id, or for every run the client can see."""
-    if run:
-        return (MlflowOnlineRun(client, address, _asked(address, "MLflow", lambda: client.get_run(run))),)
-    order = ["attributes.start_time ASC"]
-    found = _asked(
-        address, "MLflow", lambda: client.search_runs(_experiments(client), max_results=MOST_RUNS, order_by=order)
-    )
+    with _asking(address, "MLflow"):
+        if run:
+            return (MlflowOnlineRun(client, address, client.get_run(run)),)
+        order = ["attributes.start_time ASC"]
+        found = client.search_runs(_experiments(client), max_results=MOST_RUNS, order_by=order)
     if not found:
         raise NothingReadable(f"{address} holds no run.", next_step="check the address")
     return tuple(MlflowOnlineRun(client, address, one) for one in found)
@@ -180,7 +177,7 @@ def _listed_mlflow(address: str) -> Iterator[tuple[str, str]]:
         yield address, ""  # whoever asks for one asks it
         return
     token: str | None = None
-    try:
+    with _asking(address, "MLflow"):
         experiments = _experiments(client)
         while True:
             found = client.search_runs(experiments, max_results=MOST_RUNS, page_token=token)
@@ -190,8 +187,6 @@ def _listed_mlflow(address: str) -> Iterator[tuple[str, str]]:
             token = found.token
             if not token:
                 return
-    except Exception as error:  # the client raises what its transport raises
-        raise _refused(address, "MLflow", error) from error
 
 
 def _experiments(client: Any) -> list[str]:
@@ -216,9 +211,10 @@ def _client(address: str) -> tuple[Any, str]:
     return tracking.MlflowClient(server), run
 
 
-def _asked(address: str, tracker: str, question: Callable[[], Any]) -> Any:
+@contextlib.contextmanager
+def _asking(address: str, tracker: str) -> Iterator[None]:
     try:
-        return question()
+        yield
     except Exception as error:  # the client raises what its transport raises
         raise _refused(address, tracker, error) from error
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Literal
+
+import numpy as np
 
 from ..event import Event, Resumed
 from ..records import dataclass, field
@@ -22,6 +25,7 @@ from .source import Log
 
 Joining = Literal["by evidence", "join", "separate"]  # how logs become runs: the latter two where the user says so
 
+CHOSEN = "#"  # parts a path from the run in it that is meant
 NEARLY = 0.9  # of the rows of the longest log: a log with fewer was cut off
 MOST_NAMED = 3  # pairs that are named where runs were kept apart
 SEED = re.compile(r"(?<![a-z])seed[_=-]?(\d+)", re.IGNORECASE)
@@ -37,21 +41,87 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Logs:
-    """The logs of one run, in the order in which they were found, and why each but the first is among them."""
+class FoundRun:
+    """One run: its logs in the order in which they were found, but those of evaluations last."""
 
     carriers: tuple[Carrier, ...]
-    why: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()  # the others are taken for logs of the same run as the first
+    name: str = ""  # among the runs of a place
+
+    @property
+    def label(self) -> str:
+        """What to write behind the path to mean this run."""
+        return self.name.split(f"{self.carriers[0].path.name}{CHOSEN}", 1)[-1]
+
+    @property
+    def called(self) -> set[str]:
+        """Its names and ids in its trackers."""
+        return {one for log in self.logs for one in (log.label, log.run_id) if one is not None}
+
+    @property
+    def home(self) -> Path:
+        """The highest of the folders its logs live in."""
+        return min((carrier.home for carrier in self.carriers), key=lambda home: len(home.parts))
+
+    @property
+    def homes(self) -> set[Path]:
+        """The folders its logs live in."""
+        return {carrier.home for carrier in self.carriers}
+
+    @property
+    def logs(self) -> list[Log]:
+        return [carrier.log for carrier in self.carriers]
+
+    @property
+    def used(self) -> list[Carrier]:
+        """The carriers that are read: all that count by the same clock, and a tracker's copy of what was printed only
+        where it goes further than what was logged."""
+        logged = [carrier for carrier in self.carriers if not carrier.log.captured]
+        last = max((last_step(carrier.log) for carrier in logged), default=-1.0)
+        return on_one_clock([one for one in self.carriers if not one.log.captured or last_step(one.log) > last])
+
+    @property
+    def steps(self) -> tuple[int, int] | None:
+        """From which step to which it was logged."""
+        spans = [(int(steps.min()), int(steps.max())) for log in self.logs if len(steps := log.table.row_steps)]
+        return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
+
+    @property
+    def every_step(self) -> list[int]:
+        """The steps at which it was logged, in its main log."""
+        steps = self.carriers[0].log.table.row_steps
+        found: list[int] = (steps if np.all(steps[1:] > steps[:-1]) else np.unique(steps)).tolist()
+        return found
+
+    @property
+    def modified(self) -> float:
+        return max(carrier.modified for carrier in self.carriers)
+
+    @property
+    def written(self) -> tuple[float, float] | None:
+        """When its rows were written, where they say so."""
+        walls = [column.walls for log in self.logs for column in log.table.columns().values()]
+        told = [(float(times.min()), float(times.max())) for one in walls if len(times := one[one == one])]
+        return (min(first for first, _ in told), max(last for _, last in told)) if told else None
+
+    @property
+    def span(self) -> str:
+        """`seed2 (steps 1–400)`"""
+        return f"{self.name} ({'no step' if self.steps is None else 'steps {}–{}'.format(*self.steps)})"
+
+    def said(self) -> str:
+        """`seed2 (steps 1–400, last written 2026-11-15 10:20)`"""
+        return f"{self.span[:-1]}, last written {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.modified))})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
     """Every log in its run, and why runs that lie close to each other were kept apart."""
 
-    groups: tuple[Logs, ...]
-    reasons: Mapping[tuple[Logs, Logs], Link] = field(default_factory=dict)
+    groups: tuple[FoundRun, ...]
+    reasons: Mapping[tuple[FoundRun, FoundRun], Link] = field(default_factory=dict)
 
-    def apart(self, kept: Sequence[Logs]) -> tuple[str, ...]:
+    def apart(self, kept: Sequence[FoundRun]) -> tuple[str, ...]:
         """Return the same in words for the runs that are kept: a few pairs, those of which most is known first."""
         shown = [link for pair, link in self.reasons.items() if pair[0] in kept and pair[1] in kept]
         says = [link.why for link in sorted(shown, key=lambda link: link.kind != "apart")]
@@ -62,9 +132,9 @@ class Grouped:
 def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grouped:
     """Return the carriers by run."""
     if joining == "separate" or len(carriers) < 2:
-        return Grouped(tuple(Logs((carrier,)) for carrier in carriers))
+        return Grouped(tuple(FoundRun((carrier,)) for carrier in carriers))
     if joining == "join":
-        return Grouped((Logs(tuple(carriers), ("all of them one run, as you say",)),))
+        return Grouped((FoundRun(tuple(carriers), ("all of them one run, as you say",)),))
     numbers = [Keyed(carrier.log) for carrier in carriers]
     links = {
         (left, right): _link(carriers[left], numbers[left], carriers[right], numbers[right])
@@ -79,7 +149,7 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
             joined.join(pair, links[pair].why)
     evaluations = _add_evaluations(joined, carriers, near)
     _add_other_signals(joined, carriers, numbers)
-    group_of: dict[int, Logs] = {}
+    group_of: dict[int, FoundRun] = {}
     for members in joined.groups():
         members = sorted(members, key=lambda place: place in evaluations)  # the log of the training first
         why = tuple(joined.why[place] for place in members if joined.why[place])
@@ -87,8 +157,8 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
         trained = [numbers[place] for place in members if place not in evaluations]
         last = max((one.last + one.gap for one in trained if not one.counts_rows), default=math.inf)
         held += roles.held_out_apart((carriers[place] for place in members if place in evaluations), last)
-        group_of.update(dict.fromkeys(members, Logs(tuple(held), why)))
-    reasons: dict[tuple[Logs, Logs], Link] = {}  # the strongest for each two runs
+        group_of.update(dict.fromkeys(members, FoundRun(tuple(held), why)))
+    reasons: dict[tuple[FoundRun, FoundRun], Link] = {}  # the strongest for each two runs
     for (left, right), link in links.items():
         between = group_of[left], group_of[right]
         stronger = between not in reasons or (reasons[between].kind == "unknown" and link.kind == "apart")
@@ -252,6 +322,12 @@ def _add_other_signals(joined: _Joined, carriers: Sequence[Carrier], numbers: Se
             ):
                 first, other = carriers[lead[0]], carriers[members[0]]
                 joined.join((lead[0], members[0]), f"{other.short}: other signals of the run beside it, {first.short}")
+
+
+def last_step(log: Log) -> float:
+    """Return the last step of a log; -1 if it holds none."""
+    steps = log.table.row_steps
+    return float(steps.max()) if len(steps) else -1.0
 
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:

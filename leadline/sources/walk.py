@@ -28,26 +28,17 @@ JOURNAL = "journal.jsonl"
 LAID = {"checkpoints", "rollouts", "completions"}  # links that whoever writes a journal lays beside it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Walk:
     """What was seen, shallow first and by name; `saved` are the places that look like saved states."""
 
     root: Path
-    files: tuple[Path, ...] = ()  # that may tell something: no weights
-    folders: tuple[Path, ...] = ()
-    saved: tuple[Path, ...] = ()
-    notes: tuple[str, ...] = ()
-    outward: tuple[str, ...] = ()  # names of links that lead out of the root, which are not followed
-
-
-@dataclass(slots=True)
-class _Seen:
-    files: list[Path] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)  # that may tell something: no weights
     folders: list[Path] = field(default_factory=list)
     saved: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    outward: list[str] = field(default_factory=list)  # links that lead out of the root
-    names: int = 0
+    outward: list[str] = field(default_factory=list)  # names of links that lead out of the root: not followed
+    names: int = 0  # looked at
 
 
 def walk(
@@ -55,7 +46,7 @@ def walk(
 ) -> Walk:
     """Return the files and folders below `root`. What cannot be entered, or is too much, is noted and passed over.
     `enter` says which folders directly below `root` are of interest."""
-    seen = _Seen()
+    seen = Walk(root)
     visited: set[tuple[int, int]] = set()
     inside = Path(os.path.realpath(root))
     waiting = deque([(root, 0)])
@@ -90,7 +81,7 @@ def walk(
     if seen.outward:
         shown = ", ".join(seen.outward[:SHOWN]) + f" and {len(seen.outward) - SHOWN} more" * (len(seen.outward) > SHOWN)
         seen.notes.append(f"Skipped symlinks outside the folder: {shown}")
-    return Walk(root, tuple(seen.files), tuple(seen.folders), tuple(seen.saved), tuple(seen.notes), tuple(seen.outward))
+    return seen
 
 
 def is_of_the_system(state: os.stat_result) -> bool:
@@ -104,7 +95,7 @@ def _system_disks() -> frozenset[int]:
     return frozenset(place.stat().st_dev for place in map(Path, OF_THE_SYSTEM) if place.is_dir())
 
 
-def _listed(folder: Path, most: int, seen: _Seen, inside: Path) -> tuple[list[Path], list[tuple[Path, bool]]]:
+def _listed(folder: Path, most: int, seen: Walk, inside: Path) -> tuple[list[Path], list[tuple[Path, bool]]]:
     """Return what a folder holds, by name: the order in which a disk gives it means nothing. With each folder, whether
     it is a link that leads out of `inside`; a file that is such a link is left out."""
     files: list[str] = []
@@ -132,7 +123,7 @@ def _listed(folder: Path, most: int, seen: _Seen, inside: Path) -> tuple[list[Pa
     return [folder / name for name in kept], [(folder / name, leads_out) for _, name, leads_out in sorted(folders)]
 
 
-def _without_heaps(names: list[str], folder: Path, seen: _Seen) -> list[str]:
+def _without_heaps(names: list[str], folder: Path, seen: Walk) -> list[str]:
     """Return the names without those of which there are thousands that differ by a number alone, unless samples are
     called so: pictures, shards, caches."""
     if len(names) <= HEAP:
