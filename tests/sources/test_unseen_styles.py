@@ -415,3 +415,22 @@ def test_names_that_anybody_would_choose_name_no_framework() -> None:
 def test_settings_beside_the_rows_of_a_document_tell_the_plan() -> None:
     rows = [{"update": step, "ret": step / 10, "kl": 0.01} for step in range(1, 20)]
     assert read(json.dumps({"config": {"total_updates": 200}, "history": rows})).config.planned_steps == 200
+
+
+def test_steps_of_an_answer_head_no_row() -> None:
+    answer = (
+        "**Step 1: Add the numbers.**\nso far\n**Step 2: Divide them.**\n**Step 3: Compare.**\nreward is 0.9 of 1\n"
+    )
+    told = "kl is 0.27 and reward: 0.5\n"
+    run = read(lines((answer + told) * 4 + "[step {n}] avg_loss=0.1 acc={r}", 25))
+    accuracy = run.get("reward/accuracy")
+    assert accuracy is not None
+    assert accuracy.steps.tolist() == [25 * step for step in STEPS]
+    assert accuracy.values.tolist() == REWARDS
+
+
+def test_steps_that_head_rows_count_beside_lines_that_name_their_own() -> None:
+    run = read(lines("=== Step {i} ===\nreward: {r}\n[step {i}] loss=0.1"))
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert (reward.steps.tolist(), reward.values.tolist()) == (STEPS, REWARDS)

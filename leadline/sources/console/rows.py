@@ -47,6 +47,10 @@ class Rows:
         self._beyond = self._beyond_bar = 0  # rows that name a step behind it, and behind the end of the bar
         self._by_epoch: dict[int, int] = {}  # rows that name nothing but the pass over the data, and which
         self._step_of: dict[int, int] = {}  # the step with which a pass ends, as lines say that name both
+        self._headed: set[int] = set()  # rows whose step a line above them names that is no row itself
+        self._named = self._fell = 0  # other rows that name a step, and how often their steps went back
+        self._headings_fell = 0  # and how often those of headings did
+        self._row_step = self._heading_step = 0  # the last step of either
         self._epoch = 0  # the pass over the data, if steps begin anew with each
         self._last = 0  # the step last named in it
         self._before = 0  # steps of the passes before
@@ -54,12 +58,17 @@ class Rows:
         self.lost = 0  # rows that were printed and cannot be read
         self.damaged = 0  # rows with a value that cannot be read
 
-    def add(self, step: int | None, values: dict[str, object]) -> None:
-        """Add a row; without a step, the progress bar tells it or it is counted."""
+    def add(self, step: int | None, values: dict[str, object], *, headed: bool = False) -> None:
+        """Add a row; without a step, the progress bar tells it or it is counted. `headed`: a line above it names its
+        step that is no row itself."""
         if step is not None and abs(step) >= FURTHEST:
             self.lost += 1
         elif values:
             self._stepless = step is None
+            if step is not None and headed:
+                self._headed.add(len(self.table))
+            elif step is not None:
+                self._named, self._fell, self._row_step = self._named + 1, self._fell + (step < self._row_step), step
             if step is not None:
                 self._reach(step)
                 if self._said is not None and self._said.by_epoch and self._said.step == step:
@@ -68,6 +77,10 @@ class Rows:
             self.taken += 1
             if step is None and self.clock.refuted:
                 self._count_instead()
+
+    def head(self, step: int) -> None:
+        """Take notice of a line that names a step and nothing else."""
+        self._headings_fell, self._heading_step = self._headings_fell + (step < self._heading_step), step
 
     def _clock_says(self, values: dict[str, object]) -> int:
         """Return the step of a row that names none. A row of training after a summary is of another training; if rows
@@ -193,6 +206,8 @@ class Rows:
         the data: these are at the step with which lines say that it ended. Without such lines they sum up rows that
         are there."""
         kept = np.ones(len(table), dtype=np.bool_)
+        if self._named >= OFTEN and self._headings_fell > OFTEN * (self._fell + 1):
+            kept[list(self._headed)] = False  # "Step 1:" in what the policy wrote heads no row
         if not self._by_epoch or (not self._step_of and 2 * len(self._by_epoch) > len(table)):
             return table, kept
         steps = table.row_steps

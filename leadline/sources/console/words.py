@@ -200,6 +200,7 @@ class Words:
         if not has_metric(values) and not self.ASIDE.search(line):
             self._step, self._left, self._had = step, NEAR, frozenset()
             self._held_out = self.HELD_OUT.match(line) is not None
+            rows.head(step)
         return telling and self._sentence(line, step, rows)
 
     def _in_scope(self, values: dict[str, object], line: str) -> dict[str, object]:
@@ -225,7 +226,8 @@ class Words:
         values = self._values(found)
         if not has_metric(values) or self._had.intersection(map(tokens, values)):
             return False
-        rows.add(self._step, held_out(values) if self._held_out else self._in_scope(values, line))
+        values = held_out(values) if self._held_out else self._in_scope(values, line)
+        rows.add(self._step, values, headed=not self._had)
         return True
 
     def _count(self, line: str) -> bool:
