@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from .quiet import LOGGER, complain
+from .quiet import LOGGER, Once, complain
 
 KEPT = "kept-by-leadline"
 AGAIN = 30.0  # seconds after which what could not be made safe is tried again
@@ -32,7 +32,7 @@ class Keeper:
         self._kept: dict[str, Path] = {}  # by the recommended path, the latest last
         self._next = float("-inf")
         self._copying: threading.Thread | None = None
-        self._said: set[str] = set()
+        self._say = Once(LOGGER.warning)
 
     def advised(self, step: int | None, path: str | None) -> str | None:
         """Return the checkpoint to keep: the recommended one, or if it is gone the nearest, rather before it than
@@ -45,7 +45,7 @@ class Keeper:
         if step is None or not left:
             return None
         nearest = left[min(left, key=lambda one: (one > step, abs(one - step)))]
-        self._say(f"the recommended checkpoint of step {step} is gone; keeping {nearest} instead.")
+        self._say(f"leadline: the recommended checkpoint of step {step} is gone; keeping {nearest} instead.")
         return nearest
 
     def protect(self, path: str) -> str | None:
@@ -75,7 +75,7 @@ class Keeper:
         try:
             for advised in list(self._kept)[:-1]:
                 if not self._has_room(self._kept[advised], SPARE):
-                    self._say(f"the disk is nearly full: no longer keeping {self._kept[advised]}.")
+                    self._say(f"leadline: the disk is nearly full: no longer keeping {self._kept[advised]}.")
                     _let_go(self._kept.pop(advised))
             self._part(self._output / name)
         except OSError as error:
@@ -104,7 +104,7 @@ class Keeper:
 
     def _copy(self, path: str) -> None:
         if not self._has_room(Path(path), 1 + SPARE):
-            self._say(f"{path} is not copied out of the rotation: not enough disk space.")
+            self._say(f"leadline: {path} is not copied out of the rotation: not enough disk space.")
             return
         try:
             kept = keep(Path(path), self._output, copy=True)
@@ -114,12 +114,7 @@ class Keeper:
         if kept is not None:
             self._take(path, kept)
         else:
-            self._say(f"{path} could not be kept out of the rotation; retrying.")
-
-    def _say(self, says: str) -> None:
-        if says not in self._said:
-            self._said.add(says)
-            LOGGER.warning("leadline: %s", says)
+            self._say(f"leadline: {path} could not be kept out of the rotation; retrying.")
 
     def _take(self, path: str, kept: Path) -> None:
         self._kept[path] = kept

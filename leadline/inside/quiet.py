@@ -15,6 +15,18 @@ R = TypeVar("R")
 _said: set[str] = set()
 
 
+class Once:
+    """Passes each text on the first time only."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say, self._said = say, set[str]()
+
+    def __call__(self, says: str) -> None:
+        if says not in self._said:
+            self._said.add(says)
+            self._say(says)
+
+
 def quiet(call: Callable[P, R]) -> Callable[P, R | None]:
     """Return the same call, which returns None if it would have raised."""
 

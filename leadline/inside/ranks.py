@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, ClassVar
 
-from .quiet import LOGGER, complain
+from .quiet import LOGGER, Once, complain
 
 AGREE_EVERY = 5  # calls between two moments at which the processes ask each other
 KEY = "leadline/stop"
@@ -36,7 +36,7 @@ class JointStop:
         self._key = f"{KEY}/{JointStop._made}"
         self._calls = 0
         self._agreed: tuple[int, int] | None = None  # the call at which all of them stop, and the word
-        self._said = False
+        self._say = Once(LOGGER.warning)
 
     def word(self, ours: int) -> int:
         """Return what all processes do at this call: GO_ON, or the first process's word. `ours` is what this process
@@ -45,7 +45,10 @@ class JointStop:
         group = _group()
         if group is None:
             if _number("WORLD_SIZE") > 1 and ours != GO_ON:
-                self._say_once()
+                self._say(
+                    "leadline: this run should stop, but its processes can't agree on when without torch.distributed;"
+                    " it continues. run.answer holds the verdict."
+                )
                 return GO_ON
             return ours
         if int(group.get_world_size()) <= 1:
@@ -68,14 +71,6 @@ class JointStop:
         elif store.check([self._key]):
             call, word = store.get(self._key).split()
             self._agreed = int(call), int(word)
-
-    def _say_once(self) -> None:
-        if not self._said:
-            self._said = True
-            LOGGER.warning(
-                "leadline: this run should stop, but its processes can't agree on when without torch.distributed;"
-                " it continues. run.answer holds the verdict."
-            )
 
 
 def _group() -> Any:

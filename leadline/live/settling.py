@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import BadOrder
+from ..inside.quiet import Once
 from ..reading.wall_clock import row_times
 from ..records import dataclass, field, replace
 from ..report.data import dump
@@ -65,7 +66,7 @@ class Settling:
         """`say` is called once for each warning, `done` for what was done; `is_alone` tells whether what an order names
         can only belong to this run."""
         self._store, self._done, self._is_alone = store, done, is_alone
-        self._say, self._warned = say, set[str]()
+        self.warn = Once(say)
         self._answer = None if options.answer is None else AnswerFile(options.answer)
         self._standings: dict[str, _Standing] = {}
         self._actors = {entry.path: self._actor(entry, entry.act) for entry in options.entries if entry.act is not None}
@@ -94,12 +95,6 @@ class Settling:
                 act = act and actor.asks_to_stop(life)
         if self._answer is not None and standing.answered != (look.digest, act):
             self._write_answer(self._answer, standing, watched, look, act=act)
-
-    def warn(self, says: str) -> None:
-        """Say something once."""
-        if says not in self._warned:
-            self._warned.add(says)
-            self._say(says)
 
     def _report(self, done: Action | None) -> None:
         if done is not None and done.state != "begun":

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ..errors import LeadlineError
+from ..inside.quiet import Once
 from ..plan import plan_of
 from ..reading.wall_clock import SILENT
 from ..reading.wall_clock import patience as silent_after
@@ -68,6 +69,7 @@ class Watch:
         self._entries = {entry.path: entry for entry in options.entries}
         self._keep_readings = not options.headless
         self._looked, self._grown, self._problem = looked, grown, problem
+        self._told_once = Once(problem)
         self._clock, self._wall = clock, wall
         self._work = threading.Condition()
         self._ended = False
@@ -76,7 +78,6 @@ class Watch:
         self._polling = Polling()
         self.hanging: set[NamedPath] = set()  # paths that do not respond
         self.went_round = time.monotonic()  # when paths were last seen to
-        self._problems: set[str] = set()
         self._places_said: dict[str, str | None] = {}
         self._thread = threading.Thread(target=self._look_on, name="leadline-looks", daemon=True)
 
@@ -385,8 +386,3 @@ class Watch:
             self._places_said[place.path] = says
             if says is not None:
                 self._problem(says)
-
-    def _told_once(self, says: str) -> None:
-        if says not in self._problems:
-            self._problems.add(says)
-            self._problem(says)
