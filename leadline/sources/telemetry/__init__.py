@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -65,7 +66,10 @@ def read(files: Iterable[tuple[Record, Path]], *, span: tuple[float, float] | No
     for path, part in parts:
         samples = part.gpus
         if part.local and len(samples):
-            offset, note = clock.zone(samples.walls, span, clock.modified(path))
+            modified: float | None = None
+            with contextlib.suppress(OSError):
+                modified = path.stat().st_mtime
+            offset, note = clock.zone(samples.walls, span, modified)
             samples = replace(samples, walls=samples.walls + offset)
             notes += [f"{path.name}: {note}"] if note else []
         settled.append(Telemetry(samples, part.phases, part.processes))

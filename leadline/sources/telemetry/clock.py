@@ -5,7 +5,6 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 from ...run import Values
 
@@ -62,7 +61,8 @@ def zone(local: Values, span: tuple[float, float] | None, modified: float | None
     fits = list(range(-FARTHEST, FARTHEST + 1))
     why = "nothing tells which"
     if span is not None:
-        overlap = {n: _overlap(first + n * QUARTER, last + n * QUARTER, span) for n in fits}
+        begun, ended = span
+        overlap = {n: min(last + n * QUARTER, ended) - max(first + n * QUARTER, begun) for n in fits}
         best = max(overlap.values())
         if best > 0:
             fits = [n for n in fits if overlap[n] > 0 and overlap[n] >= best - ALIKE]
@@ -77,10 +77,6 @@ def zone(local: Values, span: tuple[float, float] | None, modified: float | None
     return chosen * QUARTER, f"no time zone given and {why}: {_said(chosen)} was assumed"
 
 
-def _overlap(first: float, last: float, span: tuple[float, float]) -> float:
-    return min(last, span[1]) - max(first, span[0])
-
-
 def _said(quarters: int) -> str:
     """Return the zone whose local time was written. East of UTC the clock is ahead, so something is taken off it.
 
@@ -91,10 +87,3 @@ def _said(quarters: int) -> str:
         return "UTC"
     hours, rest = divmod(abs(quarters), 4)
     return f"UTC{'-' if quarters > 0 else '+'}{hours:02}:{rest * 15:02}"
-
-
-def modified(path: Path) -> float | None:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return None
