@@ -26,6 +26,7 @@ from ..sources.walk import NOT_ENTERED
 
 DEEPEST = 24  # folders below a root: they are entered once each, so this only ends what has no end
 MOST_LOGS = 100  # in one unit; a source reads at most 200 together (sources/folders.py)
+# Folders of one run. Not "mlruns": that holds runs.
 TRACKERS = {"wandb", "tensorboard", "tb", "tb_logs", "logs", "log", "runs", "swanlog", "trackio", "outputs", "metrics"}
 WHOLE = {"wandb"}  # a run that was resumed has several folders there, and only its logs tell which
 BESIDE = ("-wal", "-shm", "-journal", ".lock", ".part", ".tmp", ".swp", ".watch.db", ".parquet")

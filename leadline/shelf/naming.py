@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..sources.source import Log
 
 SEED = re.compile(r"(?:^|[-_./ ])(?:seed|s)[-_=]?(\d{1,10})(?=$|[-_./ #])|[-_](\d{1,4})$", re.IGNORECASE)
+# Folders that name no project.
 TRACKERS = {"wandb", "mlruns", "runs", "logs", "log", "tensorboard", "tb", "trackio", "swanlog", "outputs"}
 
 

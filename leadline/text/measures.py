@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..draws import Stream
 from ..records import replace
 from ..run import Flags, Values
-from .written import PER_WORD, Ids, Tokens, Written
+from .written import PER_WORD, Ids, Tokens, Written, ends
 
 OTHERS = 3  # samples of the step that an answer is compared with: more cost time
 PERIOD = 3  # characters: a stutter repeats at most so many
@@ -132,17 +132,22 @@ def _mixed(text: Tokens, pieces: Ids) -> Ids:
 def _looped(written: Written, ids: Ids, stretch: Ids) -> Values:
     """Return the share of runs that stood before, by sample."""
     size = LOOP if written.words else LOOP_SIGNS
-    share: Values = np.zeros(len(written))
-    last = len(ids) - size + 1
-    if last > 0:
-        inside, owner = stretch[:last] == stretch[size - 1 :], written.answers.owner[:last]
-        runs = np.zeros(last, dtype=np.int64)
-        for shift in range(size):
-            runs = runs * SALT + ids[shift : shift + last]
-        again = _seen(stretch[:last], runs, inside)
-        count = np.bincount(owner[inside], minlength=len(written))
-        np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
-    return share
+    runs = _runs(ids, size)
+    owner, begins = written.answers.owner[: len(runs)], stretch[: len(runs)]
+    inside = begins == stretch[size - 1 :]
+    again = _seen(begins, runs, inside)
+    count = np.bincount(owner[inside], minlength=len(written))
+    hits = np.bincount(owner, weights=again, minlength=len(written))
+    return np.divide(hits, count, out=np.zeros(len(written)), where=count > 0)
+
+
+def _runs(ids: Ids, size: int) -> Ids:
+    """Return a number for each run of `size` tokens, by where it begins: the same for the same tokens."""
+    count = max(len(ids) - size + 1, 0)
+    runs = np.zeros(count, dtype=np.int64)
+    for shift in range(size):
+        runs = runs * SALT + ids[shift : shift + count]
+    return runs
 
 
 def empty(written: Written) -> Values:
@@ -173,16 +178,10 @@ def stuttered(written: Written) -> Values:
     """Return how much of an answer is the same few letters over and over ("haha ha"), beyond what the same letters hold
     in any order: a word of its own each time, and so no loop of words. Blanks and marks are none: code is indented,
     tables are ruled."""
-    texts = [_signs(own) for own in written.own]
+    texts = ["".join(filter(str.isalnum, "".join(ends(own, LOOKED_AT)))) for own in written.own]
     count = np.asarray([len(text) for text in texts], dtype=np.int64)
     signs = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
     return _cycles(Tokens(signs, np.repeat(np.arange(len(texts)), count), count))
-
-
-def _signs(text: str) -> str:
-    """Return the letters and digits at the beginning and the end of a text."""
-    kept = text if len(text) <= LOOKED_AT else text[: LOOKED_AT // 2] + text[-LOOKED_AT // 2 :]
-    return "".join(filter(str.isalnum, kept))
 
 
 def _stretches(answers: Tokens, window: int) -> Ids:
@@ -304,17 +303,10 @@ def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:
 
 def _grams(text: Tokens, size: int) -> tuple[Ids, Ids]:
     """Return runs of `size` tokens, by where they begin, and whose they are."""
-    ids, owner = text.ids, text.owner
-    if size == 1:
-        return ids, owner
-    last = len(ids) - size + 1
-    if last <= 0:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    inside = owner[:last] == owner[size - 1 :]
-    gram = np.zeros(last, dtype=np.int64)
-    for shift in range(size):
-        gram = gram * SALT + ids[shift : shift + last]
-    return gram[inside], owner[:last][inside]
+    runs = _runs(text.ids, size)
+    owner = text.owner[: len(runs)]
+    inside = owner == text.owner[size - 1 :]
+    return runs[inside], owner[inside]
 
 
 def held(text: Tokens, size: int) -> tuple[Ids, Ids]:

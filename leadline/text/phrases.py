@@ -12,7 +12,7 @@ from ..facts.chart import Contrast, PhraseShared
 from ..records import dataclass, field
 from ..run import Flags, Values
 from .sampler import TELLING, Batch
-from .written import BATCHES, LONGEST, Ids, room_for, wordy
+from .written import BATCHES, LONGEST, Ids, ends, room_for, wordy
 
 COMMON = 0.8  # of the samples here hold a phrase that parts them from those there, and of those there lack it
 WORDS, CHARACTERS = 4, 6  # tokens: the longest phrase looked for
@@ -119,7 +119,7 @@ def upper_half(scores: Values) -> Flags:
 
 def _phrases(text: str, room: int, *, words: bool) -> Iterator[str]:
     """Yield every run of tokens in a text, its beginning and its end counting as one; any digit as one character."""
-    pieces = [text] if len(text) <= room else [text[: room // 2], text[-(room - room // 2) :]]
+    pieces = ends(text, room)
     most, joined = (WORDS, " ".join) if words else (CHARACTERS, "".join)
     for place, piece in enumerate(pieces):
         masked = [word[:LONGEST] for word in piece.split()] if words else list(NUMERAL.sub(DIGIT, piece))

@@ -83,10 +83,10 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
     groups = _groups(read)
     scores = [one.score for one in read if math.isfinite(one.score)]
     ties = [_tied(group) for group in groups]
-    chosen = spread(sorted(groups, key=lambda group: exact_sum(map(_rank, group)) / len(group)), GROUPS)
+    chosen = spread(sorted(groups, key=lambda group: exact_sum(map(rank, group)) / len(group)), GROUPS)
     return Batch(
         step,
-        tuple(spread(sorted(_one_a_prompt(read), key=_rank), PROMPTS)),
+        tuple(spread(sorted(_one_a_prompt(read), key=rank), PROMPTS)),
         tuple(tuple(group[:MEMBERS]) for group in chosen),
         len(scores),
         ties.count(False),
@@ -121,5 +121,6 @@ def _tied(group: Sequence[Rollout]) -> bool | None:
     return max(scores) == min(scores)
 
 
-def _rank(one: Rollout) -> float:
+def rank(one: Rollout) -> float:
+    """Return the score to sort by: a sample without one stands below all others."""
     return one.score if math.isfinite(one.score) else -math.inf

@@ -11,8 +11,8 @@ from dataclasses import replace
 from ..facts.chart import Contrast, PhraseShared, SampleShown, SamplesShown, Span, StepSamples
 from ..run import Rollout
 from .phrases import DIGIT, END_MARK, START_MARK, shared
-from .sampler import Batch, spread
-from .written import BATCHES, LONGEST
+from .sampler import Batch, rank, spread
+from .written import BATCHES, LONGEST, ends
 
 SHOWN = 2  # samples of each kind
 CHARACTERS = 240  # of an output, from both ends of a longer one
@@ -37,14 +37,12 @@ def middling(batches: Sequence[Batch]) -> tuple[Rollout, ...]:
 def by_score(batches: Sequence[Batch]) -> list[Rollout]:
     """Return one sample a prompt, the highest reward first; samples without one come last."""
     samples = [sample for batch in batches for sample in batch.alone]
-    return sorted(samples, key=lambda sample: -sample.score if math.isfinite(sample.score) else math.inf)
+    return sorted(samples, key=rank, reverse=True)
 
 
 def shortened(sample: Rollout) -> Rollout:
     """Return what can be shown of a sample anywhere: bounded, valid text, control characters spelled out."""
-    output = sample.output
-    if len(output) > CHARACTERS:
-        output = output[: CHARACTERS // 2] + MARK + output[-CHARACTERS // 2 :]
+    output = MARK.join(ends(sample.output, CHARACTERS))
     prompt = sample.prompt if len(sample.prompt) <= PROMPT else MARK.lstrip() + sample.prompt[-PROMPT:]
     return replace(sample, output=_harmless(output), prompt=_harmless(prompt))
 
@@ -93,7 +91,7 @@ def _weight(text: str) -> int:
 
 def _chosen(batch: Batch) -> list[Rollout]:
     """Return the highest and the lowest of a step; evenly spread where there is no reward to go by."""
-    ranked = sorted(batch.samples, key=lambda sample: -sample.score if math.isfinite(sample.score) else math.inf)
+    ranked = sorted(batch.samples, key=rank, reverse=True)
     if len(ranked) <= 2 * SIDE:
         return ranked
     scored = [sample for sample in ranked if math.isfinite(sample.score)]

@@ -106,9 +106,10 @@ def written(steps: Sequence[Batch]) -> Written | None:
     words = wordy(prompts, answers)
     room = room_for(2 * len(flat), words=words)
     vocabulary: dict[str, int] = {}
-    told = _tokens([_ends(text, room) for text in answers], vocabulary, words=words)
+    told = _tokens(["".join(ends(text, room)) for text in answers], vocabulary, words=words)
     asked = _tokens([text[-room:] for text in prompts], vocabulary, words=words)
-    grouped = _tokens([_ends(own_words(sample.output), room) for sample in members], vocabulary, words=words)
+    shared = ["".join(ends(own_words(sample.output), room)) for sample in members]
+    grouped = _tokens(shared, vocabulary, words=words)
     return Written(
         np.asarray([step for step, _ in batches], dtype=np.int64),
         np.repeat(np.arange(len(batches)), [len(samples) for _, samples in batches]),
@@ -184,9 +185,9 @@ def room_for(texts: int, *, words: bool) -> int:
     return max(BUDGET // max(texts, 1), LEAST) * (PER_WORD if words else 1)
 
 
-def _ends(text: str, room: int) -> str:
-    """Return of a long text its beginning and its end: what degenerates does so at the end."""
-    return text if len(text) <= room else text[: room // 2] + text[-(room - room // 2) :]
+def ends(text: str, room: int) -> list[str]:
+    """Return a text, or of one without room its beginning and its end: what degenerates does so at the end."""
+    return [text] if len(text) <= room else [text[: room // 2], text[-(room - room // 2) :]]
 
 
 def _tokens(texts: Sequence[str], vocabulary: dict[str, int], *, words: bool) -> Tokens:
