@@ -222,18 +222,13 @@ def _level(piece: _Piece, unit: float, *, decidable: bool) -> Segment:
 
 def _noise_of_points(cells: Cells, pieces: Sequence[_Piece], segments: Sequence[Segment], unit: float) -> float:
     """Sd of one logged point about the mean path: what is left between cells, and what lies inside them."""
-    left = [
-        _beyond_rounding(piece.tamed, segment.middle.levels_at(piece.cells.steps)[0] / unit)
-        for piece, segment in zip(pieces, segments, strict=True)
-        if len(piece.tamed)
-    ]
+    left = []
+    for piece, segment in zip(pieces, segments, strict=True):
+        if len(piece.tamed):
+            apart = piece.tamed - segment.middle.levels_at(piece.cells.steps)[0] / unit
+            # Less is rounding: a constant of 0.7 has no noise, as one of 0.5 has none.
+            left.append(np.where(np.abs(apart) <= ROUNDING * np.abs(piece.tamed), 0.0, apart))
     if not left:
         return 0.0
     inside = np.minimum(cells.spread, 4 * np.median(cells.spread)).mean() if cells.width > 1 else 0.0
     return unit * float(np.sqrt(np.mean(np.concatenate(left) ** 2) + inside))
-
-
-def _beyond_rounding(values: Floats, path: Floats) -> Floats:
-    """What a path leaves of the values: a constant of 0.7 has no noise, as one of 0.5 has none."""
-    left: Floats = values - path
-    return np.where(np.abs(left) <= ROUNDING * np.abs(values), 0.0, left)

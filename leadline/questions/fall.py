@@ -81,7 +81,8 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
         high = max(high, start)
     if high - now <= error:  # a few lucky points are no level
         return None
-    since = _onset(mean, curve, top)
+    gone = mean[top] - mean[top:]
+    since = round(float(curve.grid[top + int(np.argmax(gone >= BEGUN * gone[-1]))]))  # by then it had begun
     if at_once:  # no later than when half of it was over
         since = min(since, _among_points(logged, (high + now) / 2))
     lost = (high - now) / max(float(np.ptp(mean)), high - now)
@@ -119,13 +120,6 @@ def fall_in_last_rows(ranking: Ranking, logged: Series, by: float) -> Fall:
     p = float((ranking.values[:, best] - ranking.values[:, -1] > by).mean())
     lost = (high - now) / max(float(np.ptp(values)), high - now)
     return Fall(p, None, step, step, high, now, float(values[0]), since, lost, visible=True)
-
-
-def _onset(mean: Values, curve: Curve, top: int) -> int:
-    """The step by which a fall from grid cell `top` had begun."""
-    fall = mean[top] - mean[top:]
-    place = top + int(np.argmax(fall >= BEGUN * fall[-1]))
-    return round(float(curve.grid[place]))
 
 
 def _among_points(logged: Series, bar: float) -> int:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..curve.curve import Curve
 from ..curve.track import LEAST
@@ -88,8 +87,10 @@ def forecast(
     latest = curve.seen[:, -1]
     rise = float((latest - middle).mean())
     # Many shapes that fit a rise have a hump: a fall of which nothing has been seen yet is their habit, and no news;
-    # and one that came at once is over.
-    begun = (curve.last.seen.max(axis=1) - latest > WORTH * scale) & ~_came_at_once(curve)
+    # and one that came at once is over: a path drawn across a break that a few points cannot confirm has a slope that
+    # nothing else shows.
+    dropped = 0.0 if curve.suspected is None else -curve.suspected.size
+    begun = (curve.last.seen.max(axis=1) - latest > WORTH * scale) & ~(dropped > curve.fall / 2)
     change = np.where(begun, ahead[:, -1] - latest, np.maximum(ahead[:, -1] - latest, 0.0))
     change = np.maximum(change, -np.clip(latest - floor, 0.0, scale))  # no more is lost than there ever was
     return Forecast(
@@ -103,13 +104,6 @@ def forecast(
         float((headroom > WORTH * scale).mean()),
         usual / worth if worth > 0 else 1.0,
     )
-
-
-def _came_at_once(curve: Curve) -> NDArray[np.bool_]:
-    """Paths whose fall is mostly a break that a few points cannot confirm: a path drawn across it has a slope that
-    nothing else shows."""
-    size = 0.0 if curve.suspected is None else -curve.suspected.size
-    return np.asarray(size > curve.fall / 2)
 
 
 def on_its_way(curve: Curve, ahead: Forecast, step: float) -> float | None:
