@@ -159,8 +159,8 @@ def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Te
             for one in settings
         ]
         yield _said("settings", differing_settings(told, verbose=verbose), width, most=None if verbose else 3)
-    for facts in comparison.warnings:
-        yield _said("warning", facts.say(comparison.clock), width, "yellow", None if verbose else SAYS["warning"])
+    for caveat in comparison.warnings:
+        yield _said("warning", caveat.says, width, "yellow", None if verbose else SAYS["warning"])
 
 
 def _clock(comparison: Comparison) -> str:

@@ -29,7 +29,7 @@ def as_data(comparison: Comparison) -> dict[str, object]:
         "settings": [_fields(entry) | {"values": _values(entry)} for entry in comparison.settings],
         "left_out": plain(comparison.left_out),
         "warnings": [
-            {"about": type(entry).__name__, **_fields(entry), "says": entry.say(comparison.clock)}
+            {"about": entry.about, **{key: plain(fact) for key, fact in entry.facts.items()}, "says": entry.says}
             for entry in comparison.warnings
         ],
     }

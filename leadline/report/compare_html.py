@@ -43,7 +43,7 @@ def payload(comparison: Comparison) -> dict[str, object]:
             }
             for one in comparison.settings
         ],
-        "warnings": [line(one.say(comparison.clock)) for one in comparison.warnings],
+        "warnings": [line(one.says) for one in comparison.warnings],
         "left_out": [line(f"{run.name}: {run.why}") for run in comparison.left_out],
         "grouped": line(words.grouped(comparison)),
         "clock": "" if comparison.clock == "step" else line(words.clock_source(comparison)),
