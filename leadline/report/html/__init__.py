@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...contract import Reading
+from ..data import plain
 from . import samples, story
 from .curves import Curves, machine
 from .page import assemble
@@ -32,7 +33,7 @@ def payload(reading: Reading) -> dict[str, object]:
         "series": curves.series,
         "bands": curves.bands,
         "span": curves.span,
-        "path": curves.path,
+        "path": plain(reading.chart_data.kl_path),  # reward against the distance from the reference
         "machine": machine(reading),
         "samples": samples.samples(reading),
     }

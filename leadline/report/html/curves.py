@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ...contract import Band, Reading, Series
+from ...contract import Reading, Series
 from ...digits import capital, short
-from ...facts.chart import Chart, ChartId, KlPath
+from ...facts.chart import Chart, ChartId
 from ...records import dataclass, field
 from ...words.report import CHARTS, EXPLAINED, SMALL_PHASES, chart_is_empty, chart_title
 from .. import palette
@@ -35,7 +35,6 @@ class Curves:
     series: dict[str, Data] = field(default_factory=dict)
     bands: dict[str, Data] = field(default_factory=dict)
     span: tuple[float, float] | None = None  # the steps to show at first, forecast and all
-    path: Data | None = None
 
     @classmethod
     def of(cls, reading: Reading) -> Curves:
@@ -49,9 +48,19 @@ class Curves:
                 curves.series[called[series.name]] = curves._drawn(series, room, clocks)
         ended = reading.judgement.ended is not None  # what has ended has no rest to forecast
         bands = {name: shortened(band, 0.0) if ended else band for name, band in data.bands.items()}
-        curves.bands = {called[name]: _band(band) for name, band in bands.items()}
-        curves.span = _span(reading, bands.values())
-        curves.path = _path(data.kl_path)
+        curves.bands = {
+            called[name]: {
+                "x": short(band.steps),
+                "low": short(band.low),
+                "middle": short(band.middle),
+                "high": short(band.high),
+                "now": band.now,
+            }
+            for name, band in bands.items()
+        }
+        first, last = reading.run.first_step, reading.run.last_step
+        if first is not None and last is not None:
+            curves.span = float(first), max([float(last), *(float(band.steps[-1]) for band in bands.values())])
         return curves
 
     def _drawn(self, series: Series, room: int, clocks: dict[bytes, int]) -> Data:
@@ -106,36 +115,6 @@ def _panels(reading: Reading, called: Mapping[str, str]) -> list[Data]:
         for chart in data.charts or NOTHING_LOGGED
         if chart.series or chart.id != "judged"  # shown where no other panel shows it
     ]
-
-
-def _band(band: Band) -> Data:
-    return {
-        "x": short(band.steps),
-        "low": short(band.low),
-        "middle": short(band.middle),
-        "high": short(band.high),
-        "now": band.now,
-    }
-
-
-def _span(reading: Reading, bands: Iterable[Band]) -> tuple[float, float] | None:
-    first, last = reading.run.first_step, reading.run.last_step
-    if first is None or last is None:
-        return None
-    end = max((float(band.steps[-1]) for band in bands), default=float(last))
-    return float(first), max(float(last), end)
-
-
-def _path(path: KlPath | None) -> Data | None:
-    """Reward against the distance from the reference."""
-    if path is None:
-        return None
-    return {
-        "steps": short(path.steps),
-        "distance": short(path.distance),
-        "kl": short(path.kl),
-        "reward": short(path.reward),
-    }
 
 
 def machine(reading: Reading) -> Data:
