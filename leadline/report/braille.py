@@ -52,12 +52,12 @@ class Frame:
 
     def across(self, steps: Floats) -> Floats:
         """Return where steps lie, in dots from the left."""
-        return _scaled(steps, self.steps, self.width * ACROSS - 1)
+        return scaled(steps, self.steps, self.width * ACROSS - 1)
 
     def down(self, values: Floats) -> Floats:
         """Return where values lie, in dots from the top; beyond the frame is at its edge."""
         last = self.height * DOWN - 1
-        return np.clip(last - _scaled(values, self.values, last), 0, last)
+        return np.clip(last - scaled(values, self.values, last), 0, last)
 
 
 def frame(marks: Sequence[Points | Area], *, width: int, height: int) -> Frame | None:
@@ -131,14 +131,14 @@ def _line(glyphs: list[str], styles: list[str]) -> Text:
     return line
 
 
-def _scaled(values: Floats, ends: tuple[float, float], most: float) -> Floats:
-    """0 at the one end, `most` at the other. Halves, because the difference of huge ends may not be a number."""
+def scaled(values: Floats, ends: tuple[float, float], most: float) -> Floats:
+    """Return 0 for one end, `most` for the other. Halves, because the difference of huge ends may not be a number."""
     low, high = (end / 2 for end in ends)
     if high <= low:
         return np.full(len(values), most / 2)
     with np.errstate(over="ignore"):  # what lies far outside the ends is drawn at the edge
-        scaled: Floats = (values / 2 - low) / (high - low) * most
-    return scaled
+        places: Floats = (values / 2 - low) / (high - low) * most
+    return places
 
 
 def _most(values: Floats) -> Floats:

@@ -48,9 +48,9 @@ def payload(comparison: Comparison) -> dict[str, object]:
         "grouped": line(words.grouped(comparison)),
         "clock": "" if comparison.clock == "step" else line(words.clock_source(comparison)),
         "runs": [
-            [name(one.name), name(one.group), line(one.path, 300), name(one.framework or "unknown")]
-            + [one.first_step, one.last_step]
+            [*map(name, (one.name, one.group)), line(one.path, 300), name(one.framework or "unknown"), *steps]
             for one in comparison.runs
+            for steps in [(one.first_step, one.last_step)]
         ],
     }
 

@@ -24,8 +24,6 @@ from .panels import panels
 from .pictures import pictures
 from .plain import line
 
-NAME = "markdown"
-
 # What Markdown would obey: marks, tags, entities, and names or numbers that call somebody or link an issue.
 SPECIAL = re.compile(
     r"[\\`*\[\]$]|(?<!^)~|~(?!\d)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[@#](?=\w)"

@@ -10,7 +10,7 @@ from rich.text import Text
 from ..digits import axis_label
 from .braille import Frame, draw
 from .lines import MARGIN
-from .pictures import Picture, span
+from .pictures import BRIEFLY, Picture, span
 
 GAP = 2  # columns between two panels
 TIGHT = 12  # columns of dots: with fewer a panel says nothing
@@ -50,7 +50,7 @@ def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, fi
 
 
 def _caption(one: Picture, room: int, margin: int) -> Text:
-    about = one.about if cell_len(one.title) <= room else one.briefly
+    about = one.about if cell_len(one.title) <= room else BRIEFLY.get(one.about, one.about)
     fits = len(about) + 1 + cell_len(one.says) <= room
     says = one.says if fits else one.says.rpartition(", ")[0] or one.says  # its numbers are worth more than a word
     about = f"{about:<{margin}}" if margin and margin + cell_len(says) <= room else f"{about} "

@@ -13,11 +13,12 @@ from . import palette
 from .braille import Area, Points, frame
 
 FILES = {REWARD: "reward", HELD_OUT: "held-out", KL: "kl"}
+MOST = 1200  # points: two for every column of pixels
 CORNERS = 4  # points a column of a chart: first, lowest, highest, last
 GAPS = 2  # more if something is missing: the first and the last hole
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
-BRIEFLY = {HELD_OUT: "eval", KL: "KL"}
+BRIEFLY = {HELD_OUT: "eval", KL: "KL"}  # where there is little room
 AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 
 
@@ -29,16 +30,6 @@ class Picture:
     says: str  # what it does, or is, in a few words
     series: Series
     band: Band | None
-
-    @property
-    def file(self) -> str:
-        """The name of its file."""
-        return FILES[self.about]
-
-    @property
-    def briefly(self) -> str:
-        """Its name where there is little room."""
-        return BRIEFLY.get(self.about, self.about)
 
     @property
     def title(self) -> str:
@@ -65,6 +56,13 @@ class Picture:
         about = frame(self.marks(""), width=1, height=1)
         assert about is not None  # a picture is made of a series that holds numbers
         return about.values
+
+    @property
+    def dots(self) -> tuple[Floats, Floats]:
+        """The steps and values to draw where there are pixels: a spike stays a spike."""
+        kept = thin(self.series.steps, self.series.values, MOST)
+        kept = kept[np.isfinite(self.series.values[kept])]
+        return self.series.steps[kept].astype(np.float64), self.series.values[kept]
 
     @property
     def reach(self) -> tuple[float, float]:

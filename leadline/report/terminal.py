@@ -30,7 +30,6 @@ from .panels import panels
 from .pictures import pictures
 from .plain import line, name, printable
 
-NAME = "terminal"
 HEIGHT = 30  # lines of a screen where there is none
 PLOT = {24: 5, 20: 4, 16: 3}  # lines of plot on a screen of at least so many
 NOTES = 2  # findings that ask for nothing: more are folded

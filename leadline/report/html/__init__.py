@@ -8,8 +8,6 @@ from . import samples, story
 from .curves import Curves, machine
 from .page import assemble
 
-NAME = "html"
-
 
 def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
     """Return the whole page. The same reading gives the same bytes."""
