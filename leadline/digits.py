@@ -100,12 +100,9 @@ def several(names: Sequence[str], most: int = NAMED) -> str:
     >>> several(["a", "b", "c"], 2)
     'a, b, and 1 more'
     """
-    return ", ".join(map(_cut, names[:most])) + (f", and {len(names) - most} more" if len(names) > most else "")
-
-
-def _cut(name: str) -> str:
     half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
+    shown = (name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}" for name in names[:most])
+    return ", ".join(shown) + (f", and {len(names) - most} more" if len(names) > most else "")
 
 
 def capital(sentence: str) -> str:

@@ -44,7 +44,9 @@ def render(
     width = max(width, NARROWEST)
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     top = [*_answer(comparison, width, verbose), *_table(comparison, width, verbose), *_plot(comparison, width, rows)]
-    foot = _said("clock", f"{_clock(comparison)}; {words.grouped(comparison)}", width, "dim", None if verbose else 2)
+    over = span(*comparison.by.range, comparison.clock)
+    over += "" if comparison.clock == "step" else f", from {words.clock_source(comparison)}"
+    foot = _said("clock", f"{over}; {words.grouped(comparison)}", width, "dim", None if verbose else 2)
     rest = list(_rest(comparison, width, verbose))
     if not verbose:
         rest = _fitting(rest, height - len(top) - len(foot) - 1, width)
@@ -161,11 +163,6 @@ def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Te
         yield _said("settings", differing_settings(told, verbose=verbose), width, most=None if verbose else 3)
     for caveat in comparison.warnings:
         yield _said("warning", caveat.says, width, "yellow", None if verbose else SAYS["warning"])
-
-
-def _clock(comparison: Comparison) -> str:
-    over = span(*comparison.by.range, comparison.clock)
-    return f"{over}" if comparison.clock == "step" else f"{over}, from {words.clock_source(comparison)}"
 
 
 def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:

@@ -59,18 +59,23 @@ def render(
 
     Verbose: all of it, with the probabilities behind the words."""
     width = max(width, NARROWEST)
-    lines = _everything(reading, width) if verbose else _one_screen(reading, width, min(height, HEIGHT))
-    return shown(lines, color=color, width=width)
-
-
-def _one_screen(reading: Reading, width: int, height: int) -> list[Text]:
     room = width - MARGIN
+    if verbose:
+        head = _head(reading, width, most=None)
+        head += Item("run", f"{reading.run.path} · {' · '.join(what_was_read(reading.run))}").lines(room)
+        drawn = panels(pictures(reading), width=width, rows=10)
+        rest = [line for item in _in_full(reading) for line in item.lines(room)]
+        return shown([*head, *drawn, *rest], color=color, width=width)
+    height = min(height, HEIGHT)
     head = [*_head(reading, width), *_run(reading.run, room)]
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     drawn = panels(pictures(reading), width=width, rows=rows) if rows else []
-    foot = [line for item in _foot(reading) for line in item.lines(room, LABELED)]
-    left = height - len(head) - len(drawn) - len(foot)
-    return [*head, *drawn, *_findings(reading, room, left), *foot]
+    foot = [Item("note", note) for note in reading.run.notes[:2]]
+    if missing := missing_says(reading):
+        foot.append(Item("missing", missing))
+    rest = [line for item in foot for line in item.lines(room, LABELED)]
+    left = height - len(head) - len(drawn) - len(rest)
+    return shown([*head, *drawn, *_findings(reading, room, left), *rest], color=color, width=width)
 
 
 def _head(reading: Reading, width: int, most: int | None = LABELED) -> list[Text]:
@@ -127,7 +132,8 @@ def _findings(reading: Reading, room: int, left: int) -> list[Text]:
     notes = 0
     for place, (finding, says) in enumerate(told):
         notes += finding.severity == "note"
-        made = _found(finding, says).lines(room, FINDING)
+        style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
+        made = Item(finding.severity, says, _tail(finding), style).lines(room, FINDING)
         kept_free = FOLDED if place < len(told) - 1 else 0
         if rest or notes > NOTES or len(lines) + len(made) + kept_free > left:
             rest.append(first_clause(says))
@@ -138,36 +144,8 @@ def _findings(reading: Reading, room: int, left: int) -> list[Text]:
     return [*lines, *after]
 
 
-def _found(finding: Finding, says: str) -> Item:
-    style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
-    return Item(finding.severity, says, _tail(finding), style)
-
-
 def _tail(finding: Finding | None) -> str:
     return "" if finding is None else f" [{finding.id}, {sure(finding.p)}]"
-
-
-def _foot(reading: Reading) -> Iterator[Item]:
-    """Notes on the reading itself, and what is missing."""
-    yield from (Item("note", note) for note in reading.run.notes[:2])
-    if missing := missing_says(reading):
-        yield Item("missing", missing)
-
-
-def _everything(reading: Reading, width: int) -> list[Text]:
-    room = width - MARGIN
-    lines = _head(reading, width, most=None)
-    lines += Item("run", f"{reading.run.path} · {' · '.join(what_was_read(reading.run))}").lines(room)
-    lines += panels(pictures(reading), width=width, rows=10)
-    return lines + [line for item in _in_full(reading) for line in item.lines(room)]
-
-
-def _processes(reading: Reading) -> Iterator[str]:
-    """Each process once, however many stretches of time it ran for."""
-    stretches = Counter((one.process, one.did.say(), one.p) for one in reading.conflicts)
-    for (process, did, p), times in stretches.items():
-        ran = f" ({counted(times, 'interval')})" if times > 1 else ""
-        yield f"{process}{ran}: {did} ({sure(p)})"
 
 
 def _in_full(reading: Reading) -> Iterator[Item]:
@@ -184,7 +162,11 @@ def _in_full(reading: Reading) -> Iterator[Item]:
     if machine.phases:
         yield Item("time", machine.time(most=len(machine.phases)))
     yield from (Item("time", remark.say()) for remark in machine.remarks)
-    yield from (Item("process", says) for says in _processes(reading))
+    # each process once, however many stretches of time it ran for
+    stretches = Counter((one.process, one.did.say(), one.p) for one in reading.conflicts)
+    for (process, did, p), times in stretches.items():
+        ran = f" ({counted(times, 'interval')})" if times > 1 else ""
+        yield Item("process", f"{process}{ran}: {did} ({sure(p)})")
     for finding in reading.findings:
         yield Item(finding.severity, sentence(finding), _tail(finding))
         for evidence in finding.evidence:

@@ -85,7 +85,7 @@ def steps(first: int | None, last: int | None) -> str:
 
 def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
     """Return the settings of a run, by name."""
-    known = run.settings
+    known, by_the_rate = run.settings, f", {BY_THE_RATE}" * (run.plan_from == "schedule")
     told = (
         ("KL coefficient", known.kl_coefficient),
         ("Group size", known.group_size),
@@ -98,16 +98,10 @@ def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
         ("Framework", run.framework or NOT_RECOGNISED),
         ("Algorithm", run.algorithm or NOT_TOLD),
         ("Steps", "none" if run.last_step is None else span(run.first_step or 0, run.last_step)),
-        ("Planned steps", _planned(run)),
+        ("Planned steps", NOT_TOLD if run.planned_steps is None else f"{run.planned_steps}{by_the_rate}"),
         ("Points", str(run.points)),
         *((name, number(value)) for name, value in told if value is not None),
     )
-
-
-def _planned(run: RunSummary) -> str:
-    if run.planned_steps is None:
-        return NOT_TOLD
-    return f"{run.planned_steps}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
 
 
 CLAUSE = re.compile(r"[:.](?:\s|$)")
