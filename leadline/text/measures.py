@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..draws import Stream
 from ..records import replace
@@ -36,8 +35,14 @@ def copied(written: Written) -> tuple[Values, Values]:
     ours, owner = _grams(written.answers, PHRASE)
     known = np.unique(whose * SALT * SALT + theirs)
 
+    starts = np.flatnonzero(written.answers.owner[1:] == written.answers.owner[:-1])
+
     def hits(source: Ids) -> Values:
-        return _covered(written.answers, np.isin(source[owner] * SALT * SALT + ours, known), PHRASE)
+        covered = np.zeros(len(written.answers.ids))  # by tokens in a run that was found
+        found = starts[np.isin(source[owner] * SALT * SALT + ours, known)]
+        for shift in range(PHRASE):
+            covered[found + shift] = 1.0
+        return covered
 
     return _own_and_others(written, hits)
 
@@ -231,24 +236,6 @@ def alike_by_chance(written: Written) -> Values:
     return mixed * (1 - same)
 
 
-def strange(written: Written) -> Values:
-    """Return how much of an answer are words that no other answer or prompt of its step holds: little of a language,
-    nearly all of random letters. NaN of an answer with so few words that each may be a name or number."""
-    answers, prompts = written.answers, written.prompts
-    share: Values = np.full(len(written), np.nan)
-    if not written.words:
-        return share
-    said = written.batch[answers.owner] * written.kinds + answers.ids
-    owners = np.unique(np.stack([said, answers.owner]), axis=1)
-    words, holders = np.unique(owners[0], return_counts=True)
-    asked = written.batch[prompts.owner] * written.kinds + prompts.ids
-    alone = np.isin(said, words[holders == 1]) & ~np.isin(said, asked)
-    hits = np.bincount(answers.owner, weights=alone, minlength=len(written))
-    long = answers.count >= SHORTEST
-    most = written.means(long.astype(np.float64))[written.batch] > 0.5  # few long ones have nothing to share words with
-    return np.divide(hits, answers.count, out=share, where=long & most)
-
-
 def agreement(written: Written) -> Values:
     """Return how like the answers to one prompt are to each other, by group."""
     likeness: Values = np.full(len(written.group_batch), np.nan)
@@ -290,15 +277,6 @@ def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
     times = np.empty(len(key), dtype=np.int64)
     times[order] = np.arange(len(ranked)) - start
     return (source[text.owner] * kinds + text.ids) * TIMES + np.minimum(times, TIMES - 1)
-
-
-def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:
-    """Tell which tokens lie in a run that was found."""
-    covered = np.zeros(len(answers.ids))
-    starts = np.flatnonzero(answers.owner[1:] == answers.owner[:-1])[inside]
-    for shift in range(size):
-        covered[starts + shift] = 1.0
-    return covered
 
 
 def _grams(text: Tokens, size: int) -> tuple[Ids, Ids]:

@@ -35,9 +35,18 @@ class Numbers:
 
 
 def numbers(run: Run, baseline: int | None = None) -> Numbers:
-    """Read all of them for a run as it stands, seen from its start or from `baseline` on."""
+    """Read all of them for a run as it stands, seen from its start or from `baseline` on. A policy that picks the best
+    of what the reference would say surprises it less and less; one that has found something else surprises it more."""
     later = logged_since(run, baseline)
-    return Numbers(_ends(truncated(later)), _unlike(later))
+    cut, found, unlike = truncated(later), surprise(later), 0.0
+    shares = 0.0, 0.0
+    if cut is not None and cut.finite.sum() >= 2 * ENDS[0]:
+        shares = level(cut.values, late=False), level(cut.values, late=True)
+    if found is not None:
+        _, nats, own = found
+        lately = nats[-max(LATELY[0], round(LATELY[1] * len(nats))) :]  # its least counts: spikes of KL, no holes
+        unlike = max((float(lately.min()) - level(nats, late=False)) / own, 0.0)
+    return Numbers(shares, unlike)
 
 
 def logged_since(run: Run, step: int | None) -> Run:
@@ -63,13 +72,6 @@ def calm(values: Values) -> Values:
     edged = np.pad(values, 2, mode="edge")
     middle: Values = np.median(np.lib.stride_tricks.sliding_window_view(edged, 5), axis=1)
     return middle
-
-
-def _ends(series: Series | None) -> tuple[float, float]:
-    """Return the levels at the start and now; none of either if too little was logged."""
-    if series is None or series.finite.sum() < 2 * ENDS[0]:
-        return 0.0, 0.0
-    return level(series.values, late=False), level(series.values, late=True)
 
 
 def truncated(run: Run) -> Series | None:
@@ -123,15 +125,3 @@ def surprise(run: Run) -> tuple[Values, Values, float] | None:
     inside = np.interp(steps, *entropy.known)
     own = level(entropy.values, late=False)
     return (steps, kl.numbers + inside, own) if own > 0 else None
-
-
-def _unlike(run: Run) -> float:
-    """Return how much more responses surprise the reference. A policy that picks the best of what the reference would
-    say surprises it less and less; one that has found something else surprises it more. The least of the last fifth
-    counts: an estimate of KL has spikes, no holes."""
-    found = surprise(run)
-    if found is None:
-        return 0.0
-    _, nats, own = found
-    lately = nats[-max(LATELY[0], round(LATELY[1] * len(nats))) :]
-    return max((float(lately.min()) - level(nats, late=False)) / own, 0.0)

@@ -83,10 +83,14 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
     groups = _groups(read)
     scores = [one.score for one in read if math.isfinite(one.score)]
     ties = [_tied(group) for group in groups]
+    first: dict[str, Rollout] = {}
+    for one in read:
+        first.setdefault(one.prompt, one)
+    apart = first.values() if len(first) > 1 else read  # the dump may keep no prompts
     chosen = spread(sorted(groups, key=lambda group: exact_sum(map(rank, group)) / len(group)), GROUPS)
     return Batch(
         step,
-        tuple(spread(sorted(_one_a_prompt(read), key=rank), PROMPTS)),
+        tuple(spread(sorted(apart, key=rank), PROMPTS)),
         tuple(tuple(group[:MEMBERS]) for group in chosen),
         len(scores),
         ties.count(False),
@@ -104,14 +108,6 @@ def _groups(rollouts: Sequence[Rollout]) -> list[list[Rollout]]:
         if one.group is not None:
             members.setdefault((one.group, one.prompt), []).append(one)
     return [group for group in members.values() if len(group) > 1]
-
-
-def _one_a_prompt(rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """Return the first sample of each prompt; all of them where the dump keeps no prompts."""
-    first: dict[str, Rollout] = {}
-    for one in rollouts:
-        first.setdefault(one.prompt, one)
-    return list(first.values()) if len(first) > 1 else list(rollouts)
 
 
 def _tied(group: Sequence[Rollout]) -> bool | None:

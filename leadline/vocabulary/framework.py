@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from .dialect import dialects, families, translate
+from .dialect import Entry, dialects, families, translate
 from .names import tokens, words
 
 SIGNS = {"yes": 4, "weak": 1, "only": 4, "only weak": 1}  # how much seeing a key says for its family
@@ -61,17 +61,16 @@ def _detected(keys: frozenset[str], algorithm: str | None, family: str | None) -
         best = family if family in families() and _scores(forms, [family])[family] >= 1 else None
     if best is None:
         return None
-    signs = {name: _own_signs(best, name) for name in dialects(best)}
+    signs: dict[str, list[Entry]] = {name: [] for name in dialects(best)}
+    for entry in families()[best]:
+        if entry.signature:
+            signs[entry.dialect].append(entry)
     written = {form for key in forms for form in key}
-    seen = [
-        name
-        for name, (exact, expressions) in signs.items()
-        if exact & written or any(pattern.fullmatch(form) for pattern in expressions for form in written)
-    ]
+    seen = [name for name, own in signs.items() if any(_is_written(entry, written) for entry in own)]
     if not seen:  # told by the words of its keys alone
         return dialects(best)[0] if best not in dialects(best) else best
     # A dialect without signs of its own can only be told by the algorithm, and only from a less special one.
-    told = [name for name in list(signs)[list(signs).index(seen[-1]) :] if not any(signs[name])]
+    told = [name for name in list(signs)[list(signs).index(seen[-1]) :] if not signs[name]]
     if named := next((name for name in told if algorithm and name.endswith(f"-{algorithm}")), None):
         return named
     # Where nothing tells a dialect from those like it, the family's name stands, if the family has rows for that.
@@ -174,12 +173,8 @@ def _signs_by_words(family: str) -> dict[str, int]:
     return found
 
 
-@cache
-def _own_signs(family: str, dialect: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
-    """Return the exact keys and the expressions that tell one dialect of a family."""
-    own = [entry.key for entry in families()[family] if entry.dialect == dialect and entry.signature]
-    expressions = tuple(re.compile(key) for key in own if key.startswith("^"))
-    return frozenset(key for key in own if not key.startswith("^")), expressions
+def _is_written(entry: Entry, keys: set[str]) -> bool:
+    return any(map(re.compile(entry.key).fullmatch, keys)) if entry.is_expression else entry.key in keys
 
 
 def _related(one: str, other: str) -> bool:

@@ -221,7 +221,12 @@ def _headline(rewards: list[_Candidate], *, sampled: bool) -> tuple[str | None, 
     plain = [one for one in rewards if not one.left_over and one.plainness >= LEAST]
     if plain:
         best = plain[0]
-        near = [one for one in plain[1:] if one.plainness >= best.plainness - AS_PLAIN or _alike(one, best)]
+        named = {*best.words} - REWARDS.keys()  # keys may differ only in what they call it: a score beside a reward
+        near = [
+            one
+            for one in plain[1:]
+            if one.plainness >= best.plainness - AS_PLAIN or {*one.words} - REWARDS.keys() == named
+        ]
         twins = [one.key for one in near if (one.stem, one.plainness) == (best.stem, best.plainness)]
         if twins and not {"train", "rollout"} & {*best.words}:  # such as one for each agent
             return None, (best.key, *twins)[:MOST_ASKED]
@@ -235,11 +240,6 @@ def _headline(rewards: list[_Candidate], *, sampled: bool) -> tuple[str | None, 
         others = [one.key for one in unsure if one is not outcomes[0]]
         return outcomes[0].key, tuple(others[:MOST_ASKED])
     return None, tuple(one.key for one in unsure[:MOST_ASKED])
-
-
-def _alike(one: _Candidate, other: _Candidate) -> bool:
-    """Whether two keys differ only in what they call the same thing: a score beside a reward."""
-    return {*one.words} - REWARDS.keys() == {*other.words} - REWARDS.keys()
 
 
 def _statistics(
