@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.cells import cell_len
 from rich.text import Text
 
@@ -23,8 +21,11 @@ def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
         room = (width - GAP * (len(drawn) - 1)) // len(drawn)
         made = [_panel(one, span(drawn), room, rows, first=one is drawn[0]) for one in drawn]
         if all(one is not None for one in made):
-            lines = zip(*(one for one in made if one is not None), strict=True)
-            return [_side_by_side(row, room) for row in lines]
+            lines = list(zip(*(one for one in made if one is not None), strict=True))
+            for row in lines:
+                for part in row:
+                    part.pad_right(room + GAP * (part is not row[-1]) - part.cell_len)
+            return [Text.assemble(*row) for row in lines]
         drawn = drawn[:-1]
     return []
 
@@ -71,12 +72,3 @@ def _axis(one: Picture, steps: tuple[float, float], room: int, margin: int) -> T
         if place > len(first):
             line[place : place + len(now)] = now
     return Text(f"{'':>{margin}}{''.join(line)}", "dim")
-
-
-def _side_by_side(parts: Sequence[Text], room: int) -> Text:
-    row = Text()
-    for place, part in enumerate(parts):
-        padded = part.copy()
-        padded.pad_right(room - part.cell_len)
-        row.append_text(padded if place == len(parts) - 1 else Text.assemble(padded, " " * GAP))
-    return row

@@ -151,11 +151,10 @@ def _visitor(request: Request) -> Visitor:
 
 def _triage(request: Request) -> Response:
     shelf, now, visitor = _state(request).shelf, time.time(), _visitor(request)
-
-    def made() -> str:
-        return pages.triage(*query.triage(shelf, now, URGENT, visitor.since), now, visitor)
-
-    return _kept(request, words.GROUPS["person"], made, visitor)
+    title = words.GROUPS["person"]
+    return _kept(
+        request, title, lambda: pages.triage(*query.triage(shelf, now, URGENT, visitor.since), now, visitor), visitor
+    )
 
 
 def _kept(request: Request, title: str, made: Callable[[], str], visitor: Visitor | None = None) -> Response:
@@ -183,19 +182,16 @@ def _asked(request: Request) -> query.Asked:
     )
 
 
-def _columns(request: Request) -> tuple[str, ...]:
-    told = request.query_params
-    wanted = told.getlist("col") or told.get("cols", "").split(",")
-    columns = tuple(name for name in pages.COLUMNS if name in wanted)
-    return columns or pages.SHOWN
-
-
 def _runs(request: Request) -> Response:
     shelf, now, asked, visitor = _state(request).shelf, time.time(), _asked(request), _visitor(request)
     by = request.query_params.get("by", "")
 
+    told = request.query_params
+    wanted = told.getlist("col") or told.get("cols", "").split(",")
+    columns = tuple(name for name in pages.COLUMNS if name in wanted) or pages.SHOWN
+
     def made() -> str:
-        columns, choices = _columns(request), query.choices(shelf)
+        choices = query.choices(shelf)
         if by in query.BY:
             return pages.grouped(query.together(shelf, asked, by, now), by, asked, columns, choices)
         return pages.table(*query.lines(shelf, asked, now), asked, columns, choices, now, visitor)

@@ -348,28 +348,24 @@ def run(
 def _looks(spells: Sequence[Spell]) -> str:
     if not spells:
         return "<p>Not watched yet: run leadline watch PATH.</p>"
-    listed = "".join(
-        f'<li><time>{h(words.moment(spell.at))}</time> step {spell.first.step} <span class="verdict'
-        f' {h(calls_for(spell.first.verdict, spell.first.outcome))}">{h(spell.says)}</span>'
-        f'<p class="since">{h(_came_of(spell))}</p></li>'
-        for spell in spells
-    )
+    listed = ""
+    for spell in spells:
+        first, end = spell.first, spell.end
+        same = first.judged == end.judged and first.step != end.step and not spell.anew
+        came = words.came_of(
+            looks=spell.looks,
+            last_step=spell.last.step,
+            then=None if spell.then is None else (spell.then.verdict, spell.then.step),
+            anew=spell.anew,
+            levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
+            due=spell.due,
+            kept=spell.kept,
+        )
+        listed += (
+            f'<li><time>{h(words.moment(spell.at))}</time> step {first.step} <span class="verdict'
+            f' {h(calls_for(first.verdict, first.outcome))}">{h(spell.says)}</span><p class="since">{h(came)}</p></li>'
+        )
     return f'<ol class="timeline">{listed}</ol>'
-
-
-def _came_of(spell: Spell) -> str:
-    first, end = spell.first, spell.end
-    same = first.judged == end.judged and first.step != end.step and not spell.anew
-    then = None if spell.then is None else (spell.then.verdict, spell.then.step)
-    return words.came_of(
-        looks=spell.looks,
-        last_step=spell.last.step,
-        then=then,
-        anew=spell.anew,
-        levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
-        due=spell.due,
-        kept=spell.kept,
-    )
 
 
 def _said(said: Sequence[Note]) -> str:

@@ -97,7 +97,10 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
         told = sorted((pair for pair in pairs if pair.told != "no"), key=lambda pair: pair.chance)
         rest = [pair for pair in pairs if pair.told == "no"]
         said = [difference(comparison, pair) for pair in (*told, *(rest if len(rest) == 1 else ()))]
-        said += [_untold(rest, by.name)] if len(rest) > 1 else []
+        if len(rest) > 1:
+            named = [f"{pair.first} and {pair.second} ({_within(pair.final)})" for pair in rest[:NAMED]]
+            more = f"; {len(rest) - NAMED} more pairs" if len(rest) > NAMED else ""
+            said.append(f"No significant difference on {by.name}: {'; '.join(named)}{more}.")
     return (*said, *(odd(comparison, run) for run in comparison.odd))
 
 
@@ -160,13 +163,6 @@ def _ranked(standings: Sequence[RunStanding], pairs: Sequence[Difference], serie
     apart = f"By within-run noise, {len(pairs) - len(close) or 'none'} of the {len(pairs)} {which} differ"
     apart += f"; no significant difference: {several(close, NAMED)}." if close else "."
     return f"{series} at the end, highest first: {named}. {apart} {UNKNOWN}"
-
-
-def _untold(pairs: Sequence[Difference], series: str) -> str:
-    """Return several pairs without a significant difference in one sentence."""
-    named = [f"{pair.first} and {pair.second} ({_within(pair.final)})" for pair in pairs]
-    more = f"; {len(pairs) - NAMED} more pairs" if len(pairs) > NAMED else ""
-    return f"No significant difference on {series}: {'; '.join(named[:NAMED])}{more}."
 
 
 def odd(comparison: Comparison, run: Odd) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from ..facts.judgement import (
     REVIEW,
     Advice,
     Condition,
-    Horizon,
     Judgement,
     Outcome,
     Reason,
@@ -189,7 +187,12 @@ def _chance(judgement: Judgement) -> str:
         return ""
     if judgement.reason.kind == "gamed":  # a higher score is not a better policy
         return f"{sure(p)} chance to help"
-    return f"{sure(p)} chance {_gain(judgement, worth) if worth else 'of gain'}"
+    if not worth:
+        return f"{sure(p)} chance of gain"
+    upside, now = judgement.upside, judgement.reason.level
+    if upside.to_pass is not None and upside.below_best(now):  # there a rise from now would mislead
+        return f"{sure(p)} chance to reach {level(upside.to_pass)}"
+    return f"{sure(p)} chance of +{on_scale(worth, max(abs(now or 0.0), abs(upside.to_pass or 0.0)))}"
 
 
 def why(judgement: Judgement, less: int = 0) -> str:
@@ -343,24 +346,13 @@ def outlook(judgement: Judgement) -> str:
         what = f"No planned length found; doubling the run to step {horizon.end_step}"
     else:
         what = f"{'Continuing' if judgement.ended is None else 'Extending'} to step {horizon.end_step}"
-    return f"{what}: {', '.join(filter(None, (*_cost(horizon), chance, risk)))}."
-
-
-def _gain(judgement: Judgement, worth: float) -> str:
-    """A gain worth continuing for; below the best so far, a rise from now would mislead."""
-    upside = judgement.upside
-    if upside.to_pass is not None and upside.below_best(judgement.reason.level):
-        return f"to reach {level(upside.to_pass)}"
-    return f"of +{on_scale(worth, max(abs(judgement.reason.level or 0.0), abs(upside.to_pass or 0.0)))}"
-
-
-def _cost(horizon: Horizon) -> Iterator[str]:
-    if (left := horizon.end_step - horizon.now_step) > 0:
-        yield counted(left, "more step")
+    left = horizon.end_step - horizon.now_step
+    cost = [counted(left, "more step")] if left > 0 else []
     if horizon.gpu_hours is not None:
-        yield f"{number(horizon.gpu_hours)} GPU-hours"
+        cost.append(f"{number(horizon.gpu_hours)} GPU-hours")
     elif horizon.hours is not None:
-        yield duration(3600 * horizon.hours)
+        cost.append(duration(3600 * horizon.hours))
+    return f"{what}: {', '.join(filter(None, (*cost, chance, risk)))}."
 
 
 SUSPECT = {
