@@ -100,9 +100,18 @@ def several(names: Sequence[str], most: int = NAMED) -> str:
     >>> several(["a", "b", "c"], 2)
     'a, b, and 1 more'
     """
-    half = LONGEST_NAME // 2
-    shown = (name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}" for name in names[:most])
+    shown = [shortened(name, LONGEST_NAME) for name in names[:most]]
     return ", ".join(shown) + (f", and {len(names) - most} more" if len(names) > most else "")
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most `most` characters: a longer one loses its middle.
+
+    >>> shortened("a" + "b" * 50, 5)
+    'ab…bb'
+    """
+    tail = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def capital(sentence: str) -> str:

@@ -74,7 +74,7 @@ class Inventory:
     runs: tuple[RunFound, ...]
     apart: tuple[str, ...] = ()  # why logs were kept apart
     left_out: tuple[str, ...] = ()  # what lies there and was not read, and why
-    files: tuple[str, ...] = ()  # what the files are that are no logs, and why
+    files: tuple[str, ...] = ()  # what the files are that are no logs: `settings (its name says so): config.json`
     only_files: bool = False  # it was asked which files are which run, and nothing else
 
 
@@ -86,16 +86,12 @@ def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining:
     place = Path(path)
     found = find_runs(place, joining=joining)
     told = {**mapping_near(place, working=Path.cwd()), **named(mapping or {})}
-    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out, _roles(found))
-
-
-def _roles(found: Found) -> tuple[str, ...]:
-    """Return what the files are that are no logs: `settings (its name says so): config.json`."""
     alike: dict[tuple[str, str], list[Path]] = {}
-    for file, told in found.roles.items():
-        alike.setdefault(told, []).append(file)
+    for file, role in found.roles.items():
+        alike.setdefault(role, []).append(file)
     root = found.place.absolute()
-    return tuple(f"{role} ({why}): {several(_below(files, root), NAMED)}" for (role, why), files in alike.items())
+    files = (f"{role} ({why}): {several(_below(some, root), NAMED)}" for (role, why), some in alike.items())
+    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out, tuple(files))
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:

@@ -110,20 +110,18 @@ class RewardReading:
             since = "" if turn.step is None else f" since step {turn.step}"
             started = level(numbers.start or 0.0)
             course = f"{went(turn.level, numbers.now or 0.0)}{since}, {SHAPES[self.shape]} (started at {started})"
-        rivals = f" {self._rivals()}" if self.shape == "undecided" else ""
-        return f"{course}{rivals}; noise ±{number(numbers.noise or 0.0)} per step"
-
-    def _rivals(self) -> str:
-        """Return the likely directions if none is certain."""
-        p = self.probabilities
-        ways = {
-            "rising": p.get("rising", 0.0) + p.get("accelerating", 0.0) + p.get("decelerating", 0.0),
-            "falling": p.get("declining", 0.0) + p.get("peaked", 0.0),
-            "flat": p.get("flat", 0.0),
-            "only noise": p.get("noise", 0.0),
-        }
-        likely = sorted(((share, way) for way, share in ways.items() if share > RIVAL), reverse=True)
-        return f"({' or '.join(f'{way} {percent(share)}' for share, way in likely)})" if likely else ""
+        if self.shape == "undecided":
+            p = self.probabilities
+            ways = {
+                "rising": p.get("rising", 0.0) + p.get("accelerating", 0.0) + p.get("decelerating", 0.0),
+                "falling": p.get("declining", 0.0) + p.get("peaked", 0.0),
+                "flat": p.get("flat", 0.0),
+                "only noise": p.get("noise", 0.0),
+            }
+            likely = sorted(((share, way) for way, share in ways.items() if share > RIVAL), reverse=True)
+            if likely:
+                course += f" ({' or '.join(f'{way} {percent(share)}' for share, way in likely)})"
+        return f"{course}; noise ±{number(numbers.noise or 0.0)} per step"
 
 
 def course_says(start: float, now: float, shape: str) -> str:

@@ -123,7 +123,12 @@ def by_words(
     {'reward/mean': ('reward_code', 'reward_math')}
     """
     every = _beside_a_proxy({key: tokens(key) for key in sorted(keys)})
-    named = _on_the_clock_of_held_out({key: _in_scope(name) for key, name in every.items()}, points or {})
+    for key, name in every.items():  # `valid/reward` is held out, `reward/valid_rate` is not
+        if GOLD & {*name} and HELD_OUT not in name:  # a gold score is one apart from training
+            every[key] = (HELD_OUT, *name)
+        elif name[:1] == ("valid",):
+            every[key] = (HELD_OUT, *name[1:])
+    named = _on_the_clock_of_held_out(every, points or {})
     training = {key: name for key, name in named.items() if HELD_OUT not in name}
     held_out = {
         key: tuple(word for word in name if word != HELD_OUT) for key, name in named.items() if HELD_OUT in name
@@ -162,13 +167,6 @@ def _beside_a_proxy(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str
         else name
         for key, name in named.items()
     }
-
-
-def _in_scope(name: tuple[str, ...]) -> tuple[str, ...]:
-    """`valid/reward` is held out, `reward/valid_rate` is not. A gold score is one apart from training."""
-    if GOLD & {*name} and HELD_OUT not in name:
-        return (HELD_OUT, *name)
-    return (HELD_OUT, *name[1:]) if name[:1] == ("valid",) else name
 
 
 def _on_the_clock_of_held_out(
