@@ -155,8 +155,11 @@ def _graded(options: ReviewOptions, run: Run) -> None:
     endpoint = None
     if options.model is not None and options.endpoint is not None:
         key = os.environ.get(options.key_env) or None
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        digest = blake2b(f"{options.model} at {options.endpoint}".encode(), digest_size=8).hexdigest()
+        replies = home / "leadline" / "review" / digest
         limits = options.timeout, options.max_calls, options.max_tokens
-        endpoint = Endpoint(options.endpoint, options.model, key, *limits, _cache(options.model, options.endpoint))
+        endpoint = Endpoint(options.endpoint, options.model, key, *limits, replies)
     shown, requests = requests_for(run, redaction)
     if options.requests_to is not None:
         from ..report.files import make_folder, write_whole
@@ -203,9 +206,3 @@ def _saved(options: ReviewOptions, run: Run, review: Review) -> tuple[str, tuple
     seen = store.as_seen(review, run.rollouts)
     file = str(store.add(run.path, seen, note=options.note, beside=options.beside))
     return file, (words.said(review, options.note), words.SAVED.format(file))
-
-
-def _cache(model: str, endpoint: str) -> Path:
-    """Return where replies of a model are kept."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return home / "leadline" / "review" / blake2b(f"{model} at {endpoint}".encode(), digest_size=8).hexdigest()

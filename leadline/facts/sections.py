@@ -379,13 +379,9 @@ class Missing:
         said = WHY.get(self.what, "")
         if self.what != "rollouts":
             return said
-        how = how_to_keep(self.framework)
+        wrote = self.framework or ""  # the trainers of one library are one framework
+        how = KEEP.get(wrote, KEEP.get(wrote.split("-")[0], ANY))
         return f"{said}; {how if how.startswith(('keep ', 'write ')) else f'set {how}'}"
-
-
-def how_to_keep(framework: str | None) -> str:
-    """Return the setting that keeps samples. The trainers of one library are one framework."""
-    return KEEP.get(framework or "", KEEP.get((framework or "").split("-")[0], ANY))
 
 
 def hidden(missing: Sequence[Missing]) -> str:

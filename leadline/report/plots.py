@@ -76,6 +76,9 @@ def svg(one: Picture, steps: tuple[float, float]) -> str:
     sheet = Paper(steps, one.heights)
     title = escape(printable(one.title))
     color = one.color.light
+    steps_seen, values = one.dots
+    places = zip(sheet.across(steps_seen).tolist(), sheet.down(values).tolist(), strict=True)
+    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
     return "\n".join(
         (
             f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' width='{WIDTH}' "
@@ -83,7 +86,8 @@ def svg(one: Picture, steps: tuple[float, float]) -> str:
             f"<rect width='{WIDTH}' height='{HEIGHT}' fill='{palette.GROUND.light}'/>",
             *_axes(sheet),
             *(_band(one, sheet, color)),
-            _points(one, sheet, color),
+            # Every point as a dot of a line without length: short to write, and a spike stays a spike.
+            f"<path d='{dots}' stroke='{color}' stroke-width='2.4' stroke-linecap='round' stroke-opacity='.55'/>",
             f"<text x='{LEFT}' y='17' {FONT} font-weight='600' fill='{color}'>{title}</text>",
             "</svg>\n",
         )
@@ -123,14 +127,6 @@ def _band(one: Picture, sheet: Paper, color: str) -> Iterable[str]:
             f"<text x='{x:.1f}' y='{HEIGHT - 7}' {FONT} fill='{palette.QUIET.light}' text-anchor='middle'>"
             f"now {one.now:.0f}</text>"
         )
-
-
-def _points(one: Picture, sheet: Paper, color: str) -> str:
-    """Every point as a dot of a line without length: short to write, and a spike stays a spike."""
-    steps, values = one.dots
-    across, down = sheet.across(steps), sheet.down(values)
-    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in zip(across.tolist(), down.tolist(), strict=True))
-    return f"<path d='{dots}' stroke='{color}' stroke-width='2.4' stroke-linecap='round' stroke-opacity='.55'/>"
 
 
 def _path(across: Floats, down: Floats) -> str:

@@ -76,7 +76,14 @@ def triage(
     if not needy:
         says = words.NOTHING_NEEDED if sum(counts.values()) else words.NOTHING_KEPT
         return f"<h1>{h(words.GROUPS['person'])}</h1>{groups}<p>{h(says)}</p>"
-    parts = [_new(new, fresh, now, visitor)] if new else []
+    parts = []
+    if new:
+        seen = f'<button type="button" id="seen">{h(words.MARK_SEEN)}</button>'
+        count = f'<span class="count">{h(words.found(len(new), fresh))}</span>'
+        parts.append(
+            f'<section class="new"><h2>{h(words.new_since(visitor.since, now))} {count} {seen}</h2>'
+            f"{_listed(new, now, visitor, mixed=True)}</section>"
+        )
     for title, over in ((words.STILL_RUNNING, False), (words.ENDED_LATELY, True)):
         reasons = [reason for reason in needy if reason.over == over]
         if reasons:
@@ -102,15 +109,6 @@ def _bulk(visitor: Visitor) -> str:
     return (
         f'{_signed(visitor)}<button name="what" value="acknowledge">{h(words.ACKNOWLEDGE_SELECTED)}</button>'
         f'<button name="what" value="mute">{h(words.MUTE_SELECTED)}</button>'
-    )
-
-
-def _new(lines: Sequence[RowNow], fresh: int, now: float, visitor: Visitor) -> str:
-    seen = f'<button type="button" id="seen">{h(words.MARK_SEEN)}</button>'
-    count = f'<span class="count">{h(words.found(len(lines), fresh))}</span>'
-    return (
-        f'<section class="new"><h2>{h(words.new_since(visitor.since, now))} {count} {seen}</h2>'
-        f"{_listed(lines, now, visitor, mixed=True)}</section>"
     )
 
 

@@ -142,7 +142,11 @@ def by_words(
     elif instead:
         unclear["reward/mean"] = instead
     found |= _statistics(training, found, "reward/mean", "")
-    _add_likely(training, found)
+    forms = {key: "_".join(word for word in name if word not in PLACES) for key, name in training.items()}
+    for canonical, pattern, says in LIKELY:
+        fitting = [key for key, form in forms.items() if key not in found and re.fullmatch(pattern, form)]
+        if fitting:
+            found[min(fitting, key=lambda key: (len(training[key]), key))] = _guess(canonical, says)
     found |= _components(training, found)
     _add_outcomes(training, found, stands_in=not (rewards or unclear or rewarded))
     for key, name in training.items():
@@ -273,14 +277,6 @@ def _components(named: Mapping[str, tuple[str, ...]], found: Mapping[str, Meanin
         if about and not (set(about) & (NO_REWARD - {"length", "penalty", "component", "fn", "func"})):
             parts[key] = _guess(f"reward/component/{'_'.join(about)}/mean", "a part of the reward")
     return parts
-
-
-def _add_likely(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning]) -> None:
-    forms = {key: "_".join(word for word in name if word not in PLACES) for key, name in named.items()}
-    for canonical, pattern, says in LIKELY:
-        fitting = [key for key, name in forms.items() if key not in found and re.fullmatch(pattern, name)]
-        if fitting:
-            found[min(fitting, key=lambda key: (len(named[key]), key))] = _guess(canonical, says)
 
 
 def _add_outcomes(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning], *, stands_in: bool) -> None:

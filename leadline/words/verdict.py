@@ -9,12 +9,10 @@ from typing import NamedTuple
 from ..contract import Finding, Reading
 from ..digits import capital, counted, duration, level, listed, number, on_scale, percent, sure, went
 from ..event import RateStep
-from ..facts.finding import Cause
 from ..facts.judgement import (
     ENDED_BADLY,
     LIKELY,
     REVIEW,
-    Advice,
     Condition,
     Judgement,
     Outcome,
@@ -375,16 +373,16 @@ def advice_says(judgement: Judgement) -> str:
     """Return what to do next; empty if nothing is suspect."""
     if len(candidates := judgement.reason.candidates) > 1:
         return f"Pick the reward with --map reward/mean=KEY: {listed(candidates, 'or')}."
-    steps = [_step_of(advice, judgement.cause) for advice in judgement.advice]
+    event = None if judgement.cause is None else judgement.cause.event
+    steps = []
+    for advice in judgement.advice:
+        if advice.knob == "learning_rate" and event is not None and isinstance(event.facts, RateStep):
+            steps.append(f"undo the learning-rate change at step {event.step}")
+            continue
+        because, _, command = advice.because.partition(": ")
+        step = WAY[advice.way].format(knob=SUSPECT[advice.knob])
+        steps.append(f"{step} ({because}){f': {command}' * bool(command)}")
     return capital(f"{listed(steps)}.") if steps else ""
-
-
-def _step_of(advice: Advice, cause: Cause | None) -> str:
-    event = None if cause is None else cause.event
-    if advice.knob == "learning_rate" and event is not None and isinstance(event.facts, RateStep):
-        return f"undo the learning-rate change at step {event.step}"
-    because, _, command = advice.because.partition(": ")
-    return f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({because}){f': {command}' * bool(command)}"
 
 
 def keep_says(judgement: Judgement) -> str:
