@@ -1,4 +1,4 @@
-"""What speaks against comparing numbers as if they were the same: each caveat with its facts and its clause."""
+"""Caveats against comparing numbers as if they were the same: each with its facts and its clause."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def render(
 
 
 def _head(reading: Reading, width: int, most: int | None = LABELED) -> list[Text]:
-    """The headline and the labeled lines; two samples if text is the evidence."""
+    """Return the headline and the labeled lines; two samples if text is the evidence."""
     judgement = reading.judgement
     shade = palette.outcome(judgement.verdict, judgement.outcome)
     items = [
@@ -108,7 +108,7 @@ def _rows(said: str, width: int) -> list[str]:
 
 
 def _run(run: RunSummary, room: int) -> list[Text]:
-    """One line; of a path that is too long the end is what tells runs apart."""
+    """Return one line; of a path that is too long the end is what tells runs apart."""
     path, rest = printable(run.path), " · ".join(map(printable, what_was_read(run)))
     free = room - len(rest) - 3
     if len(path) > free:
@@ -149,7 +149,7 @@ def _tail(finding: Finding | None) -> str:
 
 
 def _in_full(reading: Reading) -> Iterator[Item]:
-    """The words of every section with the probabilities behind them, every finding with what it rests on."""
+    """Yield the words of every section with the probabilities behind them, every finding with what it rests on."""
     reward, kl, machine = reading.reward, reading.kl_reward, reading.resources
     yield Item("reward", f"{reward.shape}: {reward.say()}")
     ranked = sorted(reward.probabilities.items(), key=lambda item: -item[1])

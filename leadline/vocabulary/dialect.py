@@ -26,7 +26,7 @@ Expressions = tuple[tuple[int, re.Pattern[str], "Entry"], ...]
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What one native key stands for."""
+    """The meaning of one native key."""
 
     canonical: str  # "kl/ref"
     kind: str  # "nats/token, k3, >=0, token mean"

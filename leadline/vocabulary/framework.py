@@ -1,4 +1,4 @@
-"""Which framework wrote these keys, by what only it writes. A wrong name is worse than none."""
+"""The framework that wrote these keys, by what only it writes. A wrong name is worse than none."""
 
 from __future__ import annotations
 

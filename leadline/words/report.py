@@ -108,7 +108,7 @@ CLAUSE = re.compile(r"[:.](?:\s|$)")
 
 
 def first_clause(says: str) -> str:
-    """The short form of a sentence: up to its first colon or period.
+    """Return the short form of a sentence: up to its first colon or period.
 
     >>> first_clause("Entropy blew up, 0.209 → 1.81, as reward dropped: output is incoherent.")
     'Entropy blew up, 0.209 → 1.81, as reward dropped'

@@ -87,7 +87,7 @@ def sample(step: int, score: float, prompt: str, output: str, *, blind: bool = F
 
 
 def how_to_answer(path: str, stretches: int) -> tuple[str, ...]:
-    """The commands to answer by."""
+    """Return the commands to answer by."""
     path = shlex.quote(path)
     example = ",".join(["0.2", "0.6", "0.9", "0.5", "0.1"][:stretches])
     return (

@@ -123,7 +123,7 @@ def _fitted(judgement: Judgement) -> tuple[str, bool]:
 
 
 def _what(judgement: Judgement, less: int = 0) -> str:
-    """The first slot: the verdict, and the step to keep. `less`: 1 without when to check."""
+    """Return the first slot: the verdict, and the step to keep. `less`: 1 without when to check."""
     review = ", review responses" * judgement.asks_for_review
     if judgement.reason.without_verdict:
         return "NO VERDICT"
@@ -155,8 +155,8 @@ def _what(judgement: Judgement, less: int = 0) -> str:
 
 
 def _how_sure(judgement: Judgement, less: int = 0) -> str:
-    """The third slot: confidence in what happened, or the chance of a gain. `less`: 1 without its condition, 2 nor
-    size."""
+    """Return the third slot: confidence in what happened, or the chance of a gain. `less`: 1 without its condition,
+    2 nor size."""
     reason = judgement.reason
     if reason.kind == "no_reward":
         return "" if not reason.candidates else f"pick one: --map reward/mean={reason.candidates[0]}"
@@ -194,8 +194,8 @@ def _chance(judgement: Judgement) -> str:
 
 
 def why(judgement: Judgement, less: int = 0) -> str:
-    """The second slot: the reason. `less`: 1 without the full name of the metric, 2 nor shares of the plan and dates of
-    what is over, `TIGHT` nor levels and what moves beside it."""
+    """Return the second slot: the reason. `less`: 1 without the full name of the metric, 2 nor shares of the plan
+    and dates of what is over, `TIGHT` nor levels and what moves beside it."""
     reason, brief, tight = judgement.reason, less > 1, less == TIGHT
     if brief:
         judgement = replace(judgement, horizon=None)
@@ -256,7 +256,7 @@ def _likely(reason: Reason) -> str:
 
 
 def _name(judgement: Judgement, *, brief: bool) -> str:
-    """The primary metric."""
+    """Return the primary metric."""
     judged = judgement.judged
     if judged is None or judged == HEADLINE:
         return "reward"
