@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract import Band, Reading, Series
-from ..facts.sections import OtherReward, course_says
+from ..facts.sections import course_says
 from ..records import dataclass, replace
 from ..words.report import HELD_OUT, KL, REWARD
 from . import palette
@@ -80,15 +80,12 @@ def pictures(reading: Reading) -> tuple[Picture, ...]:
         if name not in others:
             found.append(_picture(reading, REWARD, name, reading.reward.caption))
         elif all(one.about == REWARD for one in found):  # the first of the held-out evals
-            found.append(_picture(reading, HELD_OUT, name, _course(others[name])))
+            start, now, shape = others[name].start, others[name].now, others[name].shape
+            says = "" if start is None or now is None else course_says(start, now, shape)
+            found.append(_picture(reading, HELD_OUT, name, says))
     if reading.kl_reward.state != "always_zero":
         found += [_picture(reading, KL, name, reading.kl_reward.caption) for name in charts.chart("kl")]
     return tuple(found)
-
-
-def _course(other: OtherReward) -> str:
-    """Return the course of a held-out eval."""
-    return "" if other.start is None or other.now is None else course_says(other.start, other.now, other.shape)
 
 
 def span(drawn: tuple[Picture, ...]) -> tuple[float, float]:

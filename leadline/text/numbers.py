@@ -76,43 +76,29 @@ def calm(values: Values) -> Values:
 
 def truncated(run: Run) -> Series | None:
     """Return the share of answers that were cut off: logged as such, or as the share that ended by themselves; else
-    what lengths at the cap show. A logged share that the lengths contradict is none: many count an end by a sign that
-    the policy never writes."""
+    what lengths at the cap show."""
     cut, ended, length = run.get(CUT), run.get(ENDED), run.get(LENGTH)
+    cap: float | None = run.config.length_cap
     if cut is None and ended is not None:
         cut = Series(CUT, ended.key, ended.kind, ended.steps, 1.0 - ended.values, ended.walls)
-    if cut is None:
-        return None if length is None else _at_the_cap(length, run.config.length_cap)
-    return None if length is not None and _contradicted(cut, length, _cap(run)) else cut
-
-
-def _contradicted(cut: Series, length: Series, cap: float | None) -> bool:
-    """Tell whether answers are mostly not even half as long as those alone would make them that are said to reach the
-    cap."""
-    _, here, there = np.intersect1d(cut.steps, length.steps, return_indices=True)
-    shares, lengths = cut.values[here], length.values[there]
-    claimed = shares > 0.5
-    if cap is None or not claimed.any():
-        return False
-    return float(np.mean(lengths[claimed] < shares[claimed] * cap / 2)) > 0.5
-
-
-def _cap(run: Run) -> float | None:
-    """Return the most tokens an answer may have: the length of the longest where it is mostly the same, else as set."""
+    if cut is None:  # a mean that now sits at the cap shows that all are cut off; below it, no more than its share were
+        lengths = np.empty(0) if length is None else length.numbers
+        if length is None or cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < NEARLY_ALL * cap:
+            return None
+        return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
     series = run.get(LONGEST)
     longest = np.empty(0) if series is None else series.numbers
     if len(longest) >= ENDS[0] and float(np.mean(longest == longest.max())) > 0.5:
-        return float(longest.max())
-    return run.config.length_cap
-
-
-def _at_the_cap(length: Series, cap: int | None) -> Series | None:
-    """Return the share that a mean length at the cap shows: one that now sits there shows that all are cut off; where
-    it was below, no more than its share of the cap were."""
-    lengths = length.numbers
-    if cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < NEARLY_ALL * cap:
-        return None
-    return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
+        cap = float(longest.max())  # mostly the same, whatever was set
+    if length is None or cap is None:
+        return cut
+    # Many count an end by a sign that the policy never writes: then answers are mostly not even half as long as those
+    # alone would make them that are said to reach the cap, and the share is none.
+    _, here, there = np.intersect1d(cut.steps, length.steps, return_indices=True)
+    shares, lengths = cut.values[here], length.values[there]
+    claimed = shares > 0.5
+    contradicted = claimed.any() and float(np.mean(lengths[claimed] < shares[claimed] * cap / 2)) > 0.5
+    return None if contradicted else cut
 
 
 def surprise(run: Run) -> tuple[Values, Values, float] | None:

@@ -80,7 +80,11 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
     read = [one for one in rollouts if all(isinstance(text, str) for text in (one.prompt, one.output))]  # or by hand
     if not read:
         return None
-    groups = _groups(read)
+    members: dict[tuple[int, str], list[Rollout]] = {}
+    for one in read:
+        if one.group is not None:
+            members.setdefault((one.group, one.prompt), []).append(one)
+    groups = [group for group in members.values() if len(group) > 1]
     scores = [one.score for one in read if math.isfinite(one.score)]
     ties = [_tied(group) for group in groups]
     first: dict[str, Rollout] = {}
@@ -99,15 +103,6 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
         min(scores, default=math.nan),
         max(scores, default=math.nan),
     )
-
-
-def _groups(rollouts: Sequence[Rollout]) -> list[list[Rollout]]:
-    """Return samples of one prompt, where there are several."""
-    members: dict[tuple[int, str], list[Rollout]] = {}
-    for one in rollouts:
-        if one.group is not None:
-            members.setdefault((one.group, one.prompt), []).append(one)
-    return [group for group in members.values() if len(group) > 1]
 
 
 def _tied(group: Sequence[Rollout]) -> bool | None:

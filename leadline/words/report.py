@@ -66,17 +66,15 @@ def what_was_read(run: RunSummary) -> tuple[str, ...]:
     """Return the trainer and how far the log goes."""
     wrote = run.framework or UNKNOWN_FRAMEWORK
     wrote, algorithm = ("trl", wrote[4:]) if wrote.startswith("trl-") else (wrote, run.algorithm or "")
-    return f"{FRAMEWORKS.get(wrote, wrote)} {algorithm.upper()}".strip(), _how_far(run)
-
-
-def _how_far(run: RunSummary) -> str:
     if run.last_step is None:
-        return "no step logged"
-    if not run.planned_steps:
-        return f"step {run.last_step}"
-    last = run.planned_steps - (run.first_step == 0)  # N steps counted from 0 end at N - 1
-    done = "" if run.last_step >= last else f" ({percent(run.last_step / run.planned_steps)})"
-    return f"step {run.last_step}/{run.planned_steps}{done}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
+        far = "no step logged"
+    elif not run.planned_steps:
+        far = f"step {run.last_step}"
+    else:
+        last = run.planned_steps - (run.first_step == 0)  # N steps counted from 0 end at N - 1
+        done = "" if run.last_step >= last else f" ({percent(run.last_step / run.planned_steps)})"
+        far = f"step {run.last_step}/{run.planned_steps}{done}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
+    return f"{FRAMEWORKS.get(wrote, wrote)} {algorithm.upper()}".strip(), far
 
 
 def steps(first: int | None, last: int | None) -> str:

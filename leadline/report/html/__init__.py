@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...contract import Reading
 from ..data import plain
-from . import samples, story
+from . import samples, story, text
 from .curves import Curves, machine
 from .page import assemble
 
@@ -21,7 +21,7 @@ def payload(reading: Reading) -> dict[str, object]:
         "run": story.run(reading),
         "verdict": story.verdict(reading),
         "findings": story.findings(reading, curves),
-        "expected": story.expected(reading),
+        "expected": [{"says": text.line(one.text)} for one in reading.benign],
         "marks": story.marks(reading),
         "regimes": story.regimes(reading),
         "onset": story.onset(reading),

@@ -84,10 +84,6 @@ def _sample(sample: Rollout) -> Data:
     }
 
 
-def expected(reading: Reading) -> list[Data]:
-    return [{"says": text.line(one.text)} for one in reading.benign]
-
-
 def regimes(reading: Reading) -> Data:
     kl = reading.kl_reward
     return {
