@@ -55,7 +55,12 @@ def verb(options: CompareOptions) -> None:
     from ..report.progress import progress_bar
     from ..sources.mapping import parse_mapping
 
-    groups = _groups(options.grouped)
+    groups: dict[str, list[str]] = {}
+    for one in options.grouped:
+        name, equals, path = one.partition("=")
+        if not equals or not name.strip() or not path.strip():
+            raise click.UsageError(f"--group expects NAME=PATHS, e.g. --group base='runs/base-*'; got {one!r}")
+        groups.setdefault(name.strip(), []).append(path)
     if not options.paths and not groups:
         raise click.UsageError("pass at least two runs, or groups of runs with --group NAME=PATHS")
     if options.html is not None:
@@ -80,13 +85,3 @@ def verb(options: CompareOptions) -> None:
             comparison, color=color(options.no_color), width=width(), verbose=options.verbose, height=height()
         )
         click.echo(shown, nl=False)
-
-
-def _groups(told: tuple[str, ...]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for one in told:
-        name, equals, path = one.partition("=")
-        if not equals or not name.strip() or not path.strip():
-            raise click.UsageError(f"--group expects NAME=PATHS, e.g. --group base='runs/base-*'; got {one!r}")
-        groups.setdefault(name.strip(), []).append(path)
-    return groups

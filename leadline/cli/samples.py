@@ -49,7 +49,10 @@ def verb(options: SamplesOptions) -> None:
 
     if options.steps is not None and options.step is not None:
         raise click.UsageError("--step and --steps can't be combined")
-    wanted = _steps(options.steps)
+    try:
+        wanted = [] if options.steps is None else [int(part) for part in options.steps.split(",")]
+    except ValueError:
+        raise click.UsageError("--steps takes whole numbers, such as 1,40,80") from None
     spread = max(options.limit // len(wanted), 1) if wanted else None
     rollouts = open_samples(options.path)
     if not rollouts.steps:
@@ -70,10 +73,3 @@ def verb(options: SamplesOptions) -> None:
     else:
         render = report.render_compact if options.compact else report.render
         click.echo(render(rollouts.steps, found, most, color=color(options.no_color), width=width()), nl=False)
-
-
-def _steps(told: str | None) -> list[int]:
-    try:
-        return [] if told is None else [int(part) for part in told.split(",")]
-    except ValueError:
-        raise click.UsageError("--steps takes whole numbers, such as 1,40,80") from None

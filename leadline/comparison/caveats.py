@@ -12,7 +12,6 @@ import numpy as np
 from ..digits import several
 from ..facts.comparison import Caveat, Setting, Unit
 from ..reading.scores import COMPONENT
-from ..run import Series
 from ..words.compare import moment, span
 from .contrast import CELLS
 
@@ -78,23 +77,19 @@ def _beginnings(gathered: Gathered, judged: str) -> Iterator[Caveat]:
     for members in (*groups, alone):
         for first, second in itertools.combinations(members, 2):
             mine, theirs = first.run.get(judged), second.run.get(judged)
-            step = None if mine is None or theirs is None else _shared_until(mine, theirs)
-            if step is not None:
-                says = (
-                    f"{first.name} and {second.name} are identical up to step {step}: one continues the other, or they "
-                    "share a seed, so they are not independent"
-                )
-                yield Caveat("SharedStart", says, {"first": first.name, "second": second.name, "step": step})
-
-
-def _shared_until(first: Series, second: Series) -> int | None:
-    """Return the last step up to which two series hold the same moving numbers from the start, if there is one."""
-    length = min(first.points, second.points)
-    same = (first.steps[:length] == second.steps[:length]) & (first.values[:length] == second.values[:length])
-    count = length if same.all() else int(np.argmin(same))
-    if count < SHARED or len(np.unique(first.values[:count])) < SHARED:
-        return None
-    return int(first.steps[count - 1])
+            if mine is None or theirs is None:
+                continue
+            length = min(mine.points, theirs.points)
+            same = (mine.steps[:length] == theirs.steps[:length]) & (mine.values[:length] == theirs.values[:length])
+            count = length if same.all() else int(np.argmin(same))
+            if count < SHARED or len(np.unique(mine.values[:count])) < SHARED:
+                continue  # numbers that do not move are no beginning
+            step = int(mine.steps[count - 1])
+            says = (
+                f"{first.name} and {second.name} are identical up to step {step}: one continues the other, or they "
+                "share a seed, so they are not independent"
+            )
+            yield Caveat("SharedStart", says, {"first": first.name, "second": second.name, "step": step})
 
 
 def ranges(begins: dict[str, float], ends: dict[str, float], unit: Unit) -> Iterator[Caveat]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.cells import cell_len
 from rich.text import Text
 
-from ..contract import Finding, Reading, RunSummary
+from ..contract import Finding, Reading
 from ..digits import counted, sure
 from ..facts.finding import TIMELINE, side_by_side
 from ..records import dataclass
@@ -67,7 +67,11 @@ def render(
         rest = [line for item in _in_full(reading) for line in item.lines(room)]
         return shown([*head, *drawn, *rest], color=color, width=width)
     height = min(height, HEIGHT)
-    head = [*_head(reading, width), *_run(reading.run, room)]
+    path, read = printable(reading.run.path), " · ".join(map(printable, what_was_read(reading.run)))
+    free = room - len(read) - 3
+    if len(path) > free:  # the end is what tells runs apart
+        path = f"…{path[len(path) - max(free - 1, 0) :]}" if free > 8 else "…"
+    head = [*_head(reading, width), *Item("run", f"{path} · {read}").lines(room, 1)]
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     drawn = panels(pictures(reading), width=width, rows=rows) if rows else []
     foot = [Item("note", note) for note in reading.run.notes[:2]]
@@ -105,15 +109,6 @@ def _rows(said: str, width: int) -> list[str]:
         else:
             rows = [*rows[:-1], f"{rows[-1]} ·", slot]
     return rows
-
-
-def _run(run: RunSummary, room: int) -> list[Text]:
-    """Return one line; of a path that is too long the end is what tells runs apart."""
-    path, rest = printable(run.path), " · ".join(map(printable, what_was_read(run)))
-    free = room - len(rest) - 3
-    if len(path) > free:
-        path = f"…{path[len(path) - max(free - 1, 0) :]}" if free > 8 else "…"
-    return Item("run", f"{path} · {rest}").lines(room, 1)
 
 
 def _findings(reading: Reading, room: int, left: int) -> list[Text]:

@@ -331,6 +331,12 @@ def run(
         else f"<p>{h(unreadable)}</p><p>{h(row.says)}</p>"
         f'<p><a href="/run/{one.key}/reading.json">Report as JSON</a></p>'
     )
+    notes = "".join(
+        f"<li><time>{h(words.moment(note.at))}</time> <b>{h(words.SAID.get(note.what, note.what))}</b> by"
+        f" {h(note.who, 80)}{f' until {words.moment(note.until)}' if note.until else ''} {h(note.note, 2000)}</li>"
+        for note in said
+    )
+    notes = f'<ol class="timeline">{notes}</ol>' if notes else ""
     return (
         f"<h1>{h(row.name, 160)}</h1>{need}"
         f'<p id="about" class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
@@ -339,7 +345,7 @@ def run(
         '<div class="beside"><section aria-label="Checks"><h2>Past verdicts, and what happened next</h2>'
         f'<div id="looks">{_looks(looks)}</div></section>'
         f'<section aria-label="People"><h2>People</h2>{_acting(one, visitor)}'
-        f'<div id="said">{_said(said)}</div></section></div>'
+        f'<div id="said">{notes}</div></section></div>'
     )
 
 
@@ -364,15 +370,6 @@ def _looks(spells: Sequence[Spell]) -> str:
             f' {h(calls_for(first.verdict, first.outcome))}">{h(spell.says)}</span><p class="since">{h(came)}</p></li>'
         )
     return f'<ol class="timeline">{listed}</ol>'
-
-
-def _said(said: Sequence[Note]) -> str:
-    listed = "".join(
-        f"<li><time>{h(words.moment(one.at))}</time> <b>{h(words.SAID.get(one.what, one.what))}</b> by {h(one.who, 80)}"
-        f"{f' until {words.moment(one.until)}' if one.until else ''} {h(one.note, 2000)}</li>"
-        for one in said
-    )
-    return f'<ol class="timeline">{listed}</ol>' if listed else ""
 
 
 def _acting(one: RowNow, visitor: Visitor) -> str:

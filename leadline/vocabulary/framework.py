@@ -88,18 +88,13 @@ def _best(forms: list[tuple[str, ...]]) -> str | None:
     ranked = sorted(scores, key=lambda name: scores[name], reverse=True)
     best, second = ranked[0], next((name for name in ranked[1:] if not _related(ranked[0], name)), "")
     leads = scores[best] >= ENOUGH and scores[best] >= scores.get(second, 0) + APART
-    return best if leads and _fits(best, forms) else None
-
-
-def _fits(family: str, forms: list[tuple[str, ...]]) -> bool:
-    """Return whether a family knows enough of the keys. Frameworks copy names from each other, but none writes mostly
-    what another one does."""
+    # Frameworks copy names from each other, but none writes mostly what another one does.
     keys = [key for key in forms if not key[0].startswith(ASIDE)]
-    known = sum(any(translate(key[0], dialect) for dialect in dialects(family)) for key in keys)
-    if known >= MOSTLY * len(keys):
-        return True
-    telling = sum(claim[0] >= SIGNS["yes"] / 2 for key in keys if (claim := _weight(family, key)) is not None)
-    return telling >= MANY and known >= PARTLY * len(keys)
+    known = sum(any(translate(key[0], dialect) for dialect in dialects(best)) for key in keys) if leads else 0
+    if not leads or known >= MOSTLY * len(keys):
+        return best if leads else None
+    telling = sum(claim[0] >= SIGNS["yes"] / 2 for key in keys if (claim := _weight(best, key)) is not None)
+    return best if telling >= MANY and known >= PARTLY * len(keys) else None
 
 
 def _scores(forms: list[tuple[str, ...]], among: list[str]) -> dict[str, float]:
