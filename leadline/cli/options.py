@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import FURTHEST
+from ..records import fields
 
 if TYPE_CHECKING:
     from ..sources import Joining
@@ -67,14 +68,18 @@ def argument(**how: Any) -> Any:
     return lambda name, kind: click.argument(name, **(KINDS.get(kind, {}) | how))
 
 
-def command(name: str, kind: Callable[..., Any] | None = None) -> Callable[[Callable[..., object]], click.Command]:
+def command(name: str, kind: type[Any] | None = None) -> Callable[[Callable[..., object]], click.Command]:
     """Make a verb of a function. The default of each of its arguments, or of each field of `kind` if it takes all of
     them as one object, is the option or argument of the verb that fills it."""
 
     def made(verb: Callable[..., object]) -> click.Command:
-        asked = verb if kind is None else wraps(verb)(lambda **told: verb(kind(**told)))
-        for one in reversed([*signature(kind or verb).parameters.values()]):
-            asked = one.default(one.name, one.annotation.removesuffix(" | None"))(asked)
+        if kind is None:
+            asked, told = verb, [(one.name, one.annotation, one.default) for one in signature(verb).parameters.values()]
+        else:
+            asked = wraps(verb)(lambda **told: verb(kind(**told)))
+            told = [(one.name, one.type, one.default) for one in fields(kind)]
+        for argument_name, type_name, fill in reversed(told):
+            asked = fill(argument_name, type_name.removesuffix(" | None"))(asked)
         return click.command(name)(asked)
 
     return made
