@@ -22,10 +22,9 @@ def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
         made = [_panel(one, span(drawn), room, rows, first=one is drawn[0]) for one in drawn]
         if all(one is not None for one in made):
             lines = list(zip(*(one for one in made if one is not None), strict=True))
-            for row in lines:
-                for part in row:
-                    part.pad_right(room + GAP * (part is not row[-1]) - part.cell_len)
-            return [Text.assemble(*row) for row in lines]
+            for part in (part for row in lines for part in row):
+                part.pad_right(room - part.cell_len)
+            return [Text(" " * GAP).join(row) for row in lines]
         drawn = drawn[:-1]
     return []
 
