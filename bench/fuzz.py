@@ -40,7 +40,7 @@ from tables import Table
 
 from leadline import pipeline
 from leadline.errors import LeadlineError, NotOneRun
-from leadline.report import renderers
+from leadline.report import data, html, markdown, terminal
 from leadline.run import Run
 from leadline.sources import open_run
 
@@ -266,7 +266,7 @@ def looked_at(case: str, place: Path, touched: int, name: str, *, read: bool) ->
                 run = open_run(place)
                 if read:
                     reading = pipeline.read_run(run)
-                    for renderer in renderers():
+                    for renderer in (terminal, data, markdown, html):
                         renderer.render(reading)
             except LeadlineError:
                 return Outcome(case, "refused")

@@ -29,7 +29,7 @@ Told = TypeVar("Told")
 
 
 def number(value: float) -> str:
-    """Three significant digits, without an exponent where a person would write none.
+    """Format a number with three significant digits, without an exponent where a person would write none.
 
     >>> number(0.48271), number(12345.6), number(0.0000012), number(-0.0)
     ('0.483', '12346', '1.2e-06', '0')
@@ -41,7 +41,7 @@ def number(value: float) -> str:
 
 
 def apart(first: float, second: float) -> tuple[str, str]:
-    """Two numbers of one sentence: where three digits hide that they differ, as many as show it.
+    """Format two numbers of one sentence: where three digits hide that they differ, with as many as show it.
 
     >>> apart(1.0859, 1.0943), apart(0.2, 0.4), apart(0.5, 0.5)
     (('1.086', '1.094'), ('0.2', '0.4'), ('0.5', '0.5'))
@@ -55,7 +55,7 @@ def apart(first: float, second: float) -> tuple[str, str]:
 
 
 def sure(p: float) -> str:
-    """A probability as a whole percentage; none is ever certain.
+    """Format a probability as a whole percentage; none is ever certain.
 
     >>> sure(0.8123), sure(0.999), sure(0.001)
     ('81%', '>99%', '<1%')
@@ -64,7 +64,7 @@ def sure(p: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a whole percentage, without claiming none or all.
+    """Format a share as a whole percentage, without claiming none or all.
 
     >>> percent(0.004), percent(0.5), percent(0.999), percent(-0.0), percent(1.0)
     ('<1%', '50%', '>99%', '0%', '100%')
@@ -86,7 +86,7 @@ def times(factor: float) -> str:
 
 
 def counted(count: int, what: str) -> str:
-    """A number and its noun.
+    """Format a number and its noun.
 
     >>> counted(1, "sample"), counted(3, "sample")
     ('1 sample', '3 samples')
@@ -95,17 +95,23 @@ def counted(count: int, what: str) -> str:
 
 
 def several(names: Sequence[str], most: int = NAMED) -> str:
-    """The first few names, each of a length that a line can hold, and how many there are besides.
+    """Return the first few names, each of a length that a line can hold, and how many there are besides.
 
     >>> several(["a", "b", "c"], 2)
     'a, b, and 1 more'
     """
-    return ", ".join(map(_cut, names[:most])) + (f", and {len(names) - most} more" if len(names) > most else "")
+    shown = [shortened(name, LONGEST_NAME) for name in names[:most]]
+    return ", ".join(shown) + (f", and {len(names) - most} more" if len(names) > most else "")
 
 
-def _cut(name: str) -> str:
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most `most` characters: a longer one loses its middle.
+
+    >>> shortened("a" + "b" * 50, 5)
+    'ab…bb'
+    """
+    tail = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def capital(sentence: str) -> str:
@@ -113,7 +119,7 @@ def capital(sentence: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person would say them.
+    """Format seconds as a person would say them.
 
     >>> duration(5.67), duration(42), duration(122), duration(600), duration(9000), duration(123456), duration(1e6)
     ('5.7 s', '42 s', '2 min', '10 min', '2.5 h', '34 h', '12 days')
@@ -126,7 +132,7 @@ def duration(seconds: float) -> str:
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
-    """Names in one sentence.
+    """Return names in one sentence.
 
     >>> listed(["entropy", "KL", "length"]), listed(["entropy", "KL"]), listed(["entropy"])
     ('entropy, KL, and length', 'entropy and KL', 'entropy')
@@ -148,7 +154,7 @@ def interval(middle: float, low: float, high: float) -> str:
 
 
 def axis_label(value: float, room: int) -> str:
-    """A number beside an axis: as exact as so many columns allow.
+    """Format a number beside an axis: as exact as so many columns allow.
 
     >>> axis_label(0.981, 7), axis_label(-0.000847, 7)
     ('0.981', '-8e-04')
@@ -158,7 +164,7 @@ def axis_label(value: float, room: int) -> str:
 
 
 def span(first: int, last: int) -> str:
-    """Steps from one to another.
+    """Format steps from one to another.
 
     >>> span(90, 133), span(7, 7)
     ('90–133', '7')
@@ -167,7 +173,7 @@ def span(first: int, last: int) -> str:
 
 
 def went(before: float, after: float) -> str:
-    """A number and what it became, with as many decimals.
+    """Format a number and what it became, with as many decimals.
 
     >>> went(0.982, 0.00842), went(0.00652, 3.52), went(0.544, 0.95), went(-1.44, 0.3), went(0.81, 0)
     ('0.982 → 0.008', '0.007 → 3.52', '0.544 → 0.950', '-1.44 → 0.30', '0.810 → 0')
@@ -185,7 +191,7 @@ def went(before: float, after: float) -> str:
 
 
 def on_scale(value: float, scale: float) -> str:
-    """A value of a metric of that size: to a thousandth of it or so.
+    """Format a value of a metric of that size: to a thousandth of it or so.
 
     >>> on_scale(0.000374, 0.98), on_scale(0.0986, 0.612), on_scale(0.34, 0.98), on_scale(0.00153, 0.0478)
     ('0.000', '0.099', '0.340', '0.002')
@@ -210,7 +216,8 @@ def level(value: float) -> str:
 
 
 def settled(value: float) -> float:
-    """The value without its last digits, so that 0.1235 is never 0.12349999999999998 when it is rounded for the eye.
+    """Return the value without its last digits, so that 0.1235 is never 0.12349999999999998 when it is rounded for the
+    eye.
 
     >>> settled(0.12349999999999998), settled(1 / 3)
     (0.1235, 0.333333333333)
@@ -219,7 +226,7 @@ def settled(value: float) -> float:
 
 
 def exact_sum(values: Iterable[float]) -> float:
-    """The sum, rounded once. Python's own adds up differently since 3.12, and numpy's as the processor likes.
+    """Return the sum, rounded once. Python's own adds up differently since 3.12, and numpy's as the processor likes.
 
     >>> exact_sum([0.1] * 10), exact_sum([1e308, 1e308]), exact_sum([-math.inf, 1.0])
     (1.0, inf, -inf)
@@ -232,7 +239,7 @@ def exact_sum(values: Iterable[float]) -> float:
 
 
 def median(values: NDArray[np.float64]) -> float:
-    """The median as `np.median` has it, which takes ten times as long for a few numbers.
+    """Return the median as `np.median` has it, which takes ten times as long for a few numbers.
 
     >>> median(np.array([3.0, 1.0, 2.0])), median(np.array([1.0, 4.0, 2.0, 3.0])), median(np.array([1.0, np.nan]))
     (2.0, 2.5, nan)
@@ -272,7 +279,7 @@ def _written(data: object) -> object:
 
 
 def short(values: NDArray[np.floating] | NDArray[np.integer]) -> list[float | None]:
-    """The values with DRAWN significant digits; None where one is not finite.
+    """Return the values with DRAWN significant digits; None where one is not finite.
 
     >>> short(np.array([0.123456789, np.nan, 1234567.0]))
     [0.12346, None, 1234600.0]

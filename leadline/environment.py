@@ -63,11 +63,17 @@ def examine(version: str, *, cache: Path | None = None) -> Environment:
     for name, (module, gives) in EXTRAS.items():
         there = importlib.util.find_spec(module) is not None
         extras.append(Presence(name, there, gives if there else f"{gives}: {install(name)}"))
+    core = []
+    for name in CORE:
+        try:
+            core.append(Presence(name, True, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            core.append(Presence(name, False, f"missing: pip install {name}"))
     return Environment(
         version,
         platform.python_version(),
         platform.platform(),
-        tuple(_installed(name) for name in CORE),
+        tuple(core),
         tuple(extras),
         _gpu(),
         _writable(cache or cache_folder()),
@@ -78,13 +84,6 @@ def cache_folder() -> Path:
     """Return where copies of remote logs are kept."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "leadline"
-
-
-def _installed(name: str) -> Presence:
-    try:
-        return Presence(name, True, importlib.metadata.version(name))
-    except importlib.metadata.PackageNotFoundError:
-        return Presence(name, False, f"missing: pip install {name}")
 
 
 def _gpu() -> Presence:

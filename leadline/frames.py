@@ -13,7 +13,6 @@ from .contract import Reading
 from .errors import need
 from .questions.shape import WORDS, shape_of
 from .reading import View
-from .run import Series
 from .words import sentence
 
 Frame: TypeAlias = Any  # pandas.DataFrame or polars.DataFrame; neither need be installed, for us or for mypy
@@ -41,14 +40,10 @@ def to_polars(reading: Reading, view: View, what: What) -> Frame:
 def _series(reading: Reading) -> Columns:
     every = reading.chart_data.series
     steps = np.unique(np.concatenate([one.steps for one in every.values()] or [np.empty(0, dtype=np.int64)]))
-    return {"step": steps} | {name: _spread(one, steps) for name, one in every.items()}
-
-
-def _spread(series: Series, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the values at these steps, NaN if it has none."""
-    spread = np.full(len(steps), np.nan)
-    spread[np.searchsorted(steps, series.steps)] = series.values
-    return spread
+    spread = {name: np.full(len(steps), np.nan) for name in every}
+    for name, one in every.items():
+        spread[name][np.searchsorted(steps, one.steps)] = one.values
+    return {"step": steps} | spread
 
 
 def _shapes(reading: Reading, view: View) -> Columns:

@@ -17,7 +17,6 @@ from .sources import Joining, find_runs, open_run
 from .sources.folders import Found, run_and_surroundings
 from .sources.mapping import mapping_near, named, write_mapping
 from .sources.remote import is_address
-from .sources.roles import Carrier
 from .vocabulary import dialects, families
 
 NAMED = 6  # files that are named of each kind
@@ -74,7 +73,7 @@ class Inventory:
     runs: tuple[RunFound, ...]
     apart: tuple[str, ...] = ()  # why logs were kept apart
     left_out: tuple[str, ...] = ()  # what lies there and was not read, and why
-    files: tuple[str, ...] = ()  # what the files are that are no logs, and why
+    files: tuple[str, ...] = ()  # what the files are that are no logs: `settings (its name says so): config.json`
     only_files: bool = False  # it was asked which files are which run, and nothing else
 
 
@@ -86,25 +85,28 @@ def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining:
     place = Path(path)
     found = find_runs(place, joining=joining)
     told = {**mapping_near(place, working=Path.cwd()), **named(mapping or {})}
-    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out, _roles(found))
-
-
-def _roles(found: Found) -> tuple[str, ...]:
-    """Return what the files are that are no logs: `settings (its name says so): config.json`."""
     alike: dict[tuple[str, str], list[Path]] = {}
-    for file, told in found.roles.items():
-        alike.setdefault(told, []).append(file)
+    for file, role in found.roles.items():
+        alike.setdefault(role, []).append(file)
     root = found.place.absolute()
-    return tuple(f"{role} ({why}): {several(_below(files, root), NAMED)}" for (role, why), files in alike.items())
+    files = (f"{role} ({why}): {several(_below(some, root), NAMED)}" for (role, why), some in alike.items())
+    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out, tuple(files))
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:
     root = found.place.absolute()
     for held in found.runs:
         run, around = run_and_surroundings(found, held, name=str(found.place), mapping=mapping)
+        logs = []
+        for carrier in held.carriers:
+            log, (path,) = carrier.log, _below([carrier.path], root)
+            steps = log.table.row_steps
+            first, last = (int(steps.min()), int(steps.max())) if len(steps) else (None, None)
+            twice = len(steps) - len(np.unique(steps))
+            logs.append(LogFound(carrier.source, path, first, last, len(steps), log.trust, twice, log.torn))
         yield replace(
             _described(run, held.name),
-            logs=tuple(_log(carrier, root) for carrier in held.carriers),
+            logs=tuple(logs),
             settings_files=_below(around.settings_files, root),
             telemetry_files=_below(around.telemetry_files, root),
             rollout_format=around.rollout_format,
@@ -149,14 +151,6 @@ def decided(series: Series, dialect: str | None) -> str:
         if (dialect is None or dialect in dialects(family)) and any(entry.key in forms for entry in entries):
             return "exact key"
     return "expression"
-
-
-def _log(carrier: Carrier, root: Path) -> LogFound:
-    steps = carrier.log.table.row_steps
-    first, last = (int(steps.min()), int(steps.max())) if len(steps) else (None, None)
-    (path,) = _below([carrier.path], root)
-    twice = len(steps) - len(np.unique(steps))
-    return LogFound(carrier.source, path, first, last, len(steps), carrier.log.trust, twice, carrier.log.torn)
 
 
 def _below(paths: Iterable[Path], root: Path) -> tuple[str, ...]:

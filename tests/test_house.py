@@ -25,7 +25,7 @@ OPENS: dict[str, str] = {
     "vocabulary/names.py": "its own words, from the package",
     "review/graders.py": "replies of a grader, an address",
     "review/store.py": "what readers said of a run",
-    "serve/assets.py": "its own static parts, from the package",
+    "serve/app.py": "its own static parts, from the package",
     "shelf/home.py": "what the system tells of this machine and its processes",
 }
 OPENING = {

@@ -115,7 +115,7 @@ def _refused(error: OSError) -> int:
 
 
 def script() -> None:
-    """The console script."""
+    """Run the console script."""
     code = main()
     try:
         sys.stdout.flush()

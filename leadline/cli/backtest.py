@@ -7,17 +7,19 @@ from pathlib import Path
 import click
 
 from ..errors import LeadlineError, NothingReadable
-from .options import COUNT, joining_of, joining_options, no_color_option
+from .options import COUNT, JOIN, NO_COLOR, SEPARATE, argument, command, joining_of, option
 from .screen import color, width
 
 
-@click.command("backtest")
-@click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
-@click.option("--checks", type=COUNT, default=10, show_default=True, metavar="N", help="Checks per run.")
-@joining_options
-@no_color_option
-def verb(paths: tuple[Path, ...], as_json: bool, checks: int, join: bool, separate: bool, no_color: bool) -> None:
+@command("backtest")
+def verb(
+    paths: tuple[Path, ...] = argument(nargs=-1, required=True),
+    as_json: bool = option("--json", help="Print one JSON object per check."),
+    checks: int = option("--checks", type=COUNT, default=10, metavar="N", help="Checks per run."),
+    separate: bool = SEPARATE,
+    join: bool = JOIN,
+    no_color: bool = NO_COLOR,
+) -> None:
     """Replay finished runs: what Leadline would have said, saved, and cost.
 
     Example: leadline backtest outputs/* --checks 20

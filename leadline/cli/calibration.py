@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
-from .options import no_color_option
+from .options import NO_COLOR, argument, command, option
 from .screen import color, width
 
 
-@click.command("calibration")
-@click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
-@click.option("--state", type=click.Path(path_type=Path), metavar="FILE", help="State file of the watch.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per kind of metric.")
-@no_color_option
-def verb(paths: tuple[Path, ...], state: Path | None, as_json: bool, no_color: bool) -> None:
+@command("calibration")
+def verb(
+    paths: tuple[Path, ...] = argument(nargs=-1),
+    state: Path | None = option("--state", metavar="FILE", help="State file of the watch."),
+    as_json: bool = option("--json", help="Print one JSON object per kind of metric."),
+    no_color: bool = NO_COLOR,
+) -> None:
     """Show how often forecasts held, for watched runs or finished runs at PATHS.
 
     Example: leadline calibration outputs/*

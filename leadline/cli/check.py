@@ -6,30 +6,25 @@ from pathlib import Path
 
 import click
 
-from .options import Number, bins_option, until_option
+from .options import BINS, UNTIL, Number, argument, command, option
+
+RULE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-@click.command("check")
-@click.argument("path", type=click.Path(path_type=Path))
-@click.option(
-    "--python",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="File that defines score(prompt, response) -> float, bool, or None.",
-)
-@click.option("--regex", metavar="PATTERN", help="Share of responses in which this is found.")
-@bins_option
-@click.option("--timeout", type=Number(0.1), default=60.0, show_default=True, help="Seconds for all samples.")
-@until_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@command("check")
 def verb(
-    path: Path,
-    python: Path | None,
-    regex: str | None,
-    bins: int,
-    timeout: float,
-    until: int | None,
-    as_json: bool,
+    path: Path = argument(),
+    python: Path | None = option(
+        "--python",
+        type=RULE,
+        metavar="FILE",
+        help="File that defines score(prompt, response) -> float, bool, or None.",
+    ),
+    regex: str | None = option("--regex", metavar="PATTERN", help="Share of responses in which this is found."),
+    bins: int = BINS,
+    timeout: float = option("--timeout", type=Number(0.1), default=60.0, help="Seconds for all samples."),
+    until: int | None = UNTIL,
+    as_json: bool = option("--json", help="Print JSON."),
 ) -> None:
     """Score all sampled responses with your own rule, next to the run's score.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..records import dataclass
-from .options import joining_of, joining_options, map_option, no_color_option, taking
+from .options import JOIN, MAP, NO_COLOR, SEPARATE, argument, command, joining_of, option
 from .screen import color, height, width
 
 if TYPE_CHECKING:
@@ -17,45 +17,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    paths: tuple[str, ...]
-    grouped: tuple[str, ...]
-    alone: bool
-    by: str | None
-    clock: Unit
-    told: tuple[str, ...]
-    join: bool
-    separate: bool
-    as_json: bool
-    html: Path | None
-    verbose: bool
-    no_color: bool
+    paths: tuple[str, ...] = argument(nargs=-1)
+    grouped: tuple[str, ...] = option(
+        "--group", metavar="NAME=PATHS", help="Treat these runs as seeds of one config. Repeatable."
+    )
+    alone: bool = option("--each", help="Don't group runs.")
+    by: str | None = option("--by", metavar="METRIC", help="Metric to rank by [default: held-out eval, else reward].")
+    clock: Unit = option(
+        "--clock",
+        type=click.Choice(["step", "time", "tokens"]),
+        default="step",
+        help="Compare at equal steps, training time, or tokens.",
+    )
+    told: tuple[str, ...] = MAP
+    separate: bool = SEPARATE
+    join: bool = JOIN
+    as_json: bool = option("--json", help="Print the whole comparison as JSON.")
+    html: Path | None = option("--html", metavar="FILE", help="Write a self-contained HTML report.")
+    verbose: bool = option("--verbose", "-v", help="Show every pair, metric, and run.")
+    no_color: bool = NO_COLOR
 
 
-@click.command("compare")
-@click.argument("paths", nargs=-1)
-@click.option(
-    "--group",
-    "grouped",
-    multiple=True,
-    metavar="NAME=PATHS",
-    help="Treat these runs as seeds of one config. Repeatable.",
-)
-@click.option("--each", "alone", is_flag=True, help="Don't group runs.")
-@click.option("--by", metavar="METRIC", help="Metric to rank by [default: held-out eval, else reward].")
-@click.option(
-    "--clock",
-    type=click.Choice(["step", "time", "tokens"]),
-    default="step",
-    show_default=True,
-    help="Compare at equal steps, training time, or tokens.",
-)
-@map_option
-@joining_options
-@click.option("--json", "as_json", is_flag=True, help="Print the whole comparison as JSON.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a self-contained HTML report.")
-@click.option("--verbose", "-v", is_flag=True, help="Show every pair, metric, and run.")
-@no_color_option
-@taking(CompareOptions)
+@command("compare", CompareOptions)
 def verb(options: CompareOptions) -> None:
     """Compare runs or groups of seeds; report differences beyond seed noise.
 
@@ -72,7 +55,12 @@ def verb(options: CompareOptions) -> None:
     from ..report.progress import progress_bar
     from ..sources.mapping import parse_mapping
 
-    groups = _groups(options.grouped)
+    groups: dict[str, list[str]] = {}
+    for one in options.grouped:
+        name, equals, path = one.partition("=")
+        if not equals or not name.strip() or not path.strip():
+            raise click.UsageError(f"--group expects NAME=PATHS, e.g. --group base='runs/base-*'; got {one!r}")
+        groups.setdefault(name.strip(), []).append(path)
     if not options.paths and not groups:
         raise click.UsageError("pass at least two runs, or groups of runs with --group NAME=PATHS")
     if options.html is not None:
@@ -97,13 +85,3 @@ def verb(options: CompareOptions) -> None:
             comparison, color=color(options.no_color), width=width(), verbose=options.verbose, height=height()
         )
         click.echo(shown, nl=False)
-
-
-def _groups(told: tuple[str, ...]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for one in told:
-        name, equals, path = one.partition("=")
-        if not equals or not name.strip() or not path.strip():
-            raise click.UsageError(f"--group expects NAME=PATHS, e.g. --group base='runs/base-*'; got {one!r}")
-        groups.setdefault(name.strip(), []).append(path)
-    return groups

@@ -9,7 +9,7 @@ from importlib.resources import as_file, files
 import click
 
 from ..records import dataclass
-from .options import no_color_option
+from .options import NO_COLOR, command, option
 from .screen import color, height, width
 
 SMALL = 30  # lines of a screen that has room for little
@@ -49,10 +49,10 @@ SCENES = (
 )
 
 
-@click.command("demo")
-@click.option("--no-wait", is_flag=True, help="Do not wait for Enter between the runs.")
-@no_color_option
-def verb(no_wait: bool, no_color: bool) -> None:
+@command("demo")
+def verb(
+    no_wait: bool = option("--no-wait", help="Do not wait for Enter between the runs."), no_color: bool = NO_COLOR
+) -> None:
     """Walk through three real runs: healthy, collapsed, and reward-hacked.
 
     Example: leadline demo --no-wait

@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from .. import __version__
-from .options import no_color_option
+from .options import NO_COLOR, command, option
 from .screen import color, width
 
 
-@click.command("doctor")
-@click.option("--live", is_flag=True, help="List running watchers; exit 1 if one died.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-@no_color_option
-def verb(live: bool, as_json: bool, no_color: bool) -> int:
+@command("doctor")
+def verb(
+    live: bool = option("--live", help="List running watchers; exit 1 if one died."),
+    as_json: bool = option("--json", help="Print it as JSON."),
+    no_color: bool = NO_COLOR,
+) -> int:
     """Check the installation, optional extras, and running watchers.
 
     Example: leadline doctor --live

@@ -6,17 +6,18 @@ from pathlib import Path
 
 import click
 
-from .options import no_color_option
+from .options import NO_COLOR, argument, command, option
 from .screen import color, width
 
 
-@click.command("history")
-@click.argument("path", required=False)
-@click.option("--actions", is_flag=True, help="Show actions taken, dry-run, or refused; without PATH, of all runs.")
-@click.option("--state", type=click.Path(path_type=Path), metavar="FILE", help="State file of the watch.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
-@no_color_option
-def verb(path: str | None, actions: bool, state: Path | None, as_json: bool, no_color: bool) -> None:
+@command("history")
+def verb(
+    path: str | None = argument(required=False),
+    actions: bool = option("--actions", help="Show actions taken, dry-run, or refused; without PATH, of all runs."),
+    state: Path | None = option("--state", metavar="FILE", help="State file of the watch."),
+    as_json: bool = option("--json", help="Print one JSON object per check."),
+    no_color: bool = NO_COLOR,
+) -> None:
     """Show past verdicts and missed forecasts of a watched run.
 
     Example: leadline history outputs/grpo-run; leadline history --actions

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import click
 
+from .options import argument, command, option
+
 TOKEN = "LEADLINE_MCP_TOKEN"
 
 
-@click.command("mcp")
-@click.argument("roots", nargs=-1, type=click.Path(path_type=Path), metavar="[ROOT]...")
-@click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP at HOST:PORT/mcp instead of standard input.")
-@click.option("--allowed-host", "names", multiple=True, metavar="HOST", help="Extra host name to accept. With --http.")
-def verb(roots: tuple[Path, ...], http: str | None, names: tuple[str, ...]) -> None:
+@command("mcp")
+def verb(
+    roots: tuple[Path, ...] = argument(nargs=-1, metavar="[ROOT]..."),
+    http: str | None = option(
+        "--http", metavar="HOST:PORT", help="Serve streamable HTTP at HOST:PORT/mcp instead of standard input."
+    ),
+    names: tuple[str, ...] = option("--allowed-host", metavar="HOST", help="Extra host name to accept. With --http."),
+) -> None:
     """Serve read-only tools to coding agents over MCP, for the runs below each ROOT.
 
     Without a ROOT it is the working folder. Nothing outside of the roots can be read, and nothing is written but

@@ -1,20 +1,22 @@
-"""Options that several verbs share."""
+"""Verbs from the fields of their options, and the options that several share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ..errors import FURTHEST
+from ..records import fields
 
 if TYPE_CHECKING:
     from ..sources import Joining
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Asked = TypeVar("Asked")
 
 
@@ -44,43 +46,70 @@ class Number(click.FloatRange):
 
 COUNT = Number(1, FURTHEST - 1, whole=True)
 
-until_option = click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
-budget_option = click.option(
-    "--budget", type=COUNT, metavar="STEPS", help="Total planned steps, if the log doesn't say."
-)
-price_option = click.option(
+# What a field of a verb's options says of itself to click, by its type.
+KINDS: dict[str, dict[str, Any]] = {
+    "bool": {"is_flag": True},
+    "int": {"type": int},
+    "Path": {"type": click.Path(path_type=Path)},
+    "tuple[Path, ...]": {"type": click.Path(path_type=Path)},
+}
+
+
+def option(*names: str, **how: Any) -> Any:
+    """Return the default of an argument of a verb: the option that fills it."""
+    how["show_default"] = bool(how.get("default"))
+    return lambda name, kind: click.option(
+        *names, name, multiple=kind.startswith("tuple"), **(KINDS.get(kind, {}) | how)
+    )
+
+
+def argument(**how: Any) -> Any:
+    """Return the same for what is given without a name."""
+    return lambda name, kind: click.argument(name, **(KINDS.get(kind, {}) | how))
+
+
+def command(name: str, kind: type[Any] | None = None) -> Callable[[Callable[..., object]], click.Command]:
+    """Make a verb of a function. The default of each of its arguments, or of each field of `kind` if it takes all of
+    them as one object, is the option or argument of the verb that fills it."""
+
+    def made(verb: Callable[..., object]) -> click.Command:
+        if kind is None:
+            asked, told = verb, [(one.name, one.annotation, one.default) for one in signature(verb).parameters.values()]
+        else:
+            asked = wraps(verb)(lambda **told: verb(kind(**told)))
+            told = [(one.name, one.type, one.default) for one in fields(kind)]
+        for argument_name, type_name, fill in reversed(told):
+            asked = fill(argument_name, type_name.removesuffix(" | None"))(asked)
+        return click.command(name)(asked)
+
+    return made
+
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+STREAM = click.Path(path_type=Path, allow_dash=True)  # a file, or - for a standard stream
+
+UNTIL = option("--until", metavar="STEP", help="Ignore everything after STEP.")
+BUDGET = option("--budget", type=COUNT, metavar="STEPS", help="Total planned steps, if the log doesn't say.")
+PRICE = option(
     "--price",
     type=Number(0, such=", such as 0.05"),
     metavar="SHARE",
     help="Minimum gain that justifies a full run, as a fraction of the metric's range [default: 0.05].",
 )
-map_option = click.option(
+MAP = option(
     "--map",
-    "told",
-    multiple=True,
     metavar="NAME=KEY",
     help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
 )
-no_color_option = click.option("--no-color", is_flag=True, help="Print plain text.")
-bins_option = click.option(
-    "--bins", type=Number(1, 200, whole=True), default=10, show_default=True, metavar="N", help="Bins of steps."
-)
-store_option = click.option(
+NO_COLOR = option("--no-color", help="Print plain text.")
+JOIN = option("--join", help="Treat all logs under PATH as one run.")
+SEPARATE = option("--separate", help="Treat each log as its own run.")
+BINS = option("--bins", type=Number(1, 200, whole=True), default=10, metavar="N", help="Bins of steps.")
+STORE = option(
     "--store", metavar="URL", help="Database: file, sqlite:///PATH, or postgresql://... [env: LEADLINE_STORE]."
 )
-workers_option = click.option("--workers", type=COUNT, metavar="N", help="Worker processes [default: one per CPU].")
-
-
-def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], None]], Callable[..., None]]:
-    """Pass a verb all its options as one object of this class."""
-    return lambda verb: wraps(verb)(lambda **told: verb(kind(**told)))
-
-
-def joining_options(command: Command) -> Command:
-    """Add both options to a verb that opens folders."""
-    join = click.option("--join", is_flag=True, help="Treat all logs under PATH as one run.")
-    separate = click.option("--separate", is_flag=True, help="Treat each log as its own run.")
-    return separate(join(command))
+WORKERS = option("--workers", type=COUNT, metavar="N", help="Worker processes [default: one per CPU].")
 
 
 def joining_of(join: bool, separate: bool) -> Joining:

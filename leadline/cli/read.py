@@ -9,15 +9,20 @@ import click
 
 from ..records import dataclass, replace
 from .options import (
-    budget_option,
+    BUDGET,
+    FOLDER,
+    JOIN,
+    MAP,
+    NO_COLOR,
+    PRICE,
+    SEPARATE,
+    STREAM,
+    UNTIL,
+    argument,
+    command,
     joining_of,
-    joining_options,
-    map_option,
-    no_color_option,
-    price_option,
-    taking,
-    until_option,
-)
+    option,
+)  # fmt: skip
 from .screen import color, height, width
 
 if TYPE_CHECKING:
@@ -29,22 +34,26 @@ STANDARD_OUTPUT = "-"
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    path: Path
-    as_json: bool
-    no_charts: bool
-    until: int | None
-    budget: int | None
-    price: float | None
-    told: tuple[str, ...]
-    page: Path | None
-    markdown: Path | None
-    plots: Path | None
-    join: bool
-    separate: bool
-    every: bool
-    verbose: bool
-    no_color: bool
-    by_verdict: bool
+    path: Path = argument(type=STREAM)
+    as_json: bool = option("--json", help="Print the whole reading as JSON, schema 2.")
+    no_charts: bool = option("--no-charts", help="With --json: omit chart points (90% of the size).")
+    until: int | None = UNTIL
+    budget: int | None = BUDGET
+    price: float | None = PRICE
+    told: tuple[str, ...] = MAP
+    page: Path | None = option("--html", metavar="FILE", help="Write a self-contained HTML report.")
+    markdown: Path | None = option("--md", type=STREAM, metavar="FILE", help="Write Markdown; - prints it.")
+    plots: Path | None = option(
+        "--plots", type=FOLDER, metavar="DIR", help="With --md: save plots to DIR and link them."
+    )
+    separate: bool = SEPARATE
+    join: bool = JOIN
+    every: bool = option("--all", help="Read every run under PATH (--json: one object per line).")
+    verbose: bool = option("--verbose", "-v", help="Show all findings with evidence.")
+    no_color: bool = NO_COLOR
+    by_verdict: bool = option(
+        "--exit-code", help="Exit with 10 for stop; 11 for roll back, or if a finished run ended badly."
+    )
 
     @property
     def printed(self) -> bool:
@@ -52,41 +61,7 @@ class ReadOptions:
         return str(self.markdown) == STANDARD_OUTPUT
 
 
-@click.command("read")
-@click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 2.")
-@click.option("--no-charts", is_flag=True, help="With --json: omit chart points (90% of the size).")
-@until_option
-@budget_option
-@price_option
-@map_option
-@click.option(
-    "--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a self-contained HTML report."
-)
-@click.option(
-    "--md",
-    "markdown",
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="FILE",
-    help="Write Markdown; - prints it.",
-)
-@click.option(
-    "--plots",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="With --md: save plots to DIR and link them.",
-)
-@joining_options
-@click.option("--all", "every", is_flag=True, help="Read every run under PATH (--json: one object per line).")
-@click.option("--verbose", "-v", is_flag=True, help="Show all findings with evidence.")
-@no_color_option
-@click.option(
-    "--exit-code",
-    "by_verdict",
-    is_flag=True,
-    help="Exit with 10 for stop; 11 for roll back, or if a finished run ended badly.",
-)
-@taking(ReadOptions)
+@command("read", ReadOptions)
 def verb(options: ReadOptions) -> None:
     """Read a run and print the verdict, curves, and findings. PATH is a log file, a folder, or - for standard input.
 
@@ -129,9 +104,9 @@ def verb(options: ReadOptions) -> None:
 
 def _check(options: ReadOptions) -> None:
     """Raise for what can't be combined or written, before the run is read."""
-    for asked, option in ((options.by_verdict, "--exit-code"), (options.page, "--html"), (options.markdown, "--md")):
+    for asked, name in ((options.by_verdict, "--exit-code"), (options.page, "--html"), (options.markdown, "--md")):
         if options.every and asked:
-            raise click.UsageError(f"{option} can't be combined with --all")
+            raise click.UsageError(f"{name} can't be combined with --all")
     if options.plots and not options.markdown:
         raise click.UsageError("--plots needs --md FILE or --md -")
     if options.printed and options.as_json:

@@ -8,22 +8,22 @@ from pathlib import Path
 import click
 
 from ..errors import NothingReadable
-from .options import Number
+from .options import Number, argument, command, option
 
 
-@click.command("record")
-@click.argument("path", type=click.Path(path_type=Path), default=".")
-@click.option("--every", type=Number(0.1), default=2.0, show_default=True, metavar="SECONDS", help="Sampling interval.")
-@click.option("--for", "seconds", type=Number(0), metavar="SECONDS", help="Stop after SECONDS.")
-@click.option(
-    "--max-size",
-    type=Number(0.001),
-    default=64.0,
-    show_default=True,
-    metavar="MB",
-    help="Maximum file size; full files are downsampled.",
-)
-def verb(path: Path, every: float, seconds: float | None, max_size: float) -> None:
+@command("record")
+def verb(
+    path: Path = argument(default="."),
+    every: float = option("--every", type=Number(0.1), default=2.0, metavar="SECONDS", help="Sampling interval."),
+    seconds: float | None = option("--for", type=Number(0), metavar="SECONDS", help="Stop after SECONDS."),
+    max_size: float = option(
+        "--max-size",
+        type=Number(0.001),
+        default=64.0,
+        metavar="MB",
+        help="Maximum file size; full files are downsampled.",
+    ),
+) -> None:
     """Record GPU power, memory, processes, and phases of a run.
 
     PATH is the run's folder or its log. Recording ends with Ctrl-C or SIGTERM.

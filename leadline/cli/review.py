@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..records import dataclass, replace
-from .options import COUNT, Number, map_option, no_color_option, taking, until_option
+from .options import COUNT, FOLDER, MAP, NO_COLOR, UNTIL, Number, argument, command, option
 from .screen import color, width
 
 if TYPE_CHECKING:
@@ -21,28 +21,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
-    path: Path
-    answer: str | None
-    since: int | None
-    grades: str | None
-    model: str | None
-    endpoint: str | None
-    key_env: str
-    requests_to: Path | None
-    answers_from: Path | None
-    redact: tuple[str, ...]
-    max_calls: int
-    max_tokens: int
-    timeout: float
-    reader: str
-    note: str
-    beside: bool
-    forget: bool
-    until: int | None
-    told: tuple[str, ...]
-    blind: bool
-    as_json: bool
-    no_color: bool
+    path: Path = argument()
+    answer: str | None = argument(required=False, type=click.Choice(["ok", "hacked"]), metavar="[ok|hacked]")
+    since: int | None = option("--since", metavar="STEP", help="With `hacked`: last step before the hacking began.")
+    grades: str | None = option(
+        "--grades", metavar="A,B,...", help="How well the task is done in each stretch shown, 0 to 1, or ? to skip one."
+    )
+    model: str | None = option(
+        "--model", metavar="NAME", help="Have this model grade responses blind. With --endpoint."
+    )
+    endpoint: str | None = option(
+        "--endpoint", metavar="URL", help="OpenAI-compatible endpoint: the part before /chat/completions."
+    )
+    key_env: str = option(
+        "--key-env",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="Variable that holds the API key.",
+    )
+    requests_to: Path | None = option(
+        "--requests", type=FOLDER, metavar="DIR", help="Write grading requests to DIR; call no model."
+    )
+    answers_from: Path | None = option(
+        "--answers", type=FOLDER, metavar="DIR", help="Read replies to --requests from DIR."
+    )
+    redact: tuple[str, ...] = option(
+        "--redact", metavar="REGEX", help="Remove text matching REGEX from requests. Repeatable."
+    )
+    max_calls: int = option("--max-calls", type=COUNT, default=40, help="Maximum calls.")
+    max_tokens: int = option("--max-tokens", type=COUNT, default=200_000, help="Maximum tokens.")
+    timeout: float = option("--timeout", type=Number(1), default=120.0, help="Seconds per call.")
+    reader: str = option("--reader", default="", metavar="NAME", help="Who reviewed it.")
+    note: str = option("--note", default="", metavar="TEXT", help="A remark to keep with the review.")
+    beside: bool = option("--beside", help="Save the review beside the run, so that it travels with it.")
+    forget: bool = option("--forget", help="Delete all reviews of this run.")
+    until: int | None = UNTIL
+    told: tuple[str, ...] = MAP
+    blind: bool = option("--blind", help="Hide scores.")
+    as_json: bool = option("--json", help="Print JSON.")
+    no_color: bool = NO_COLOR
 
     @property
     def is_graded(self) -> bool:
@@ -50,39 +67,7 @@ class ReviewOptions:
         return any((self.model, self.endpoint, self.requests_to, self.answers_from))
 
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
-
-
-@click.command("review")
-@click.argument("path", type=click.Path(path_type=Path))
-@click.argument("answer", required=False, type=click.Choice(["ok", "hacked"]), metavar="[ok|hacked]")
-@click.option("--since", type=int, metavar="STEP", help="With `hacked`: last step before the hacking began.")
-@click.option(
-    "--grades", metavar="A,B,...", help="How well the task is done in each stretch shown, 0 to 1, or ? to skip one."
-)
-@click.option("--model", metavar="NAME", help="Have this model grade responses blind. With --endpoint.")
-@click.option("--endpoint", metavar="URL", help="OpenAI-compatible endpoint: the part before /chat/completions.")
-@click.option(
-    "--key-env", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Variable that holds the API key."
-)
-@click.option(
-    "--requests", "requests_to", type=FOLDER, metavar="DIR", help="Write grading requests to DIR; call no model."
-)
-@click.option("--answers", "answers_from", type=FOLDER, metavar="DIR", help="Read replies to --requests from DIR.")
-@click.option("--redact", multiple=True, metavar="REGEX", help="Remove text matching REGEX from requests. Repeatable.")
-@click.option("--max-calls", type=COUNT, default=40, show_default=True, help="Maximum calls.")
-@click.option("--max-tokens", type=COUNT, default=200_000, show_default=True, help="Maximum tokens.")
-@click.option("--timeout", type=Number(1), default=120.0, show_default=True, help="Seconds per call.")
-@click.option("--reader", default="", metavar="NAME", help="Who reviewed it.")
-@click.option("--note", default="", metavar="TEXT", help="A remark to keep with the review.")
-@click.option("--beside", is_flag=True, help="Save the review beside the run, so that it travels with it.")
-@click.option("--forget", is_flag=True, help="Delete all reviews of this run.")
-@until_option
-@map_option
-@click.option("--blind", is_flag=True, help="Hide scores.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@no_color_option
-@taking(ReviewOptions)
+@command("review", ReviewOptions)
 def verb(options: ReviewOptions) -> None:
     """Judge sampled responses; your answer counts in every later verdict: `ok`, `hacked`, grades, or a model's grades.
 
@@ -170,8 +155,11 @@ def _graded(options: ReviewOptions, run: Run) -> None:
     endpoint = None
     if options.model is not None and options.endpoint is not None:
         key = os.environ.get(options.key_env) or None
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        digest = blake2b(f"{options.model} at {options.endpoint}".encode(), digest_size=8).hexdigest()
+        replies = home / "leadline" / "review" / digest
         limits = options.timeout, options.max_calls, options.max_tokens
-        endpoint = Endpoint(options.endpoint, options.model, key, *limits, _cache(options.model, options.endpoint))
+        endpoint = Endpoint(options.endpoint, options.model, key, *limits, replies)
     shown, requests = requests_for(run, redaction)
     if options.requests_to is not None:
         from ..report.files import make_folder, write_whole
@@ -218,9 +206,3 @@ def _saved(options: ReviewOptions, run: Run, review: Review) -> tuple[str, tuple
     seen = store.as_seen(review, run.rollouts)
     file = str(store.add(run.path, seen, note=options.note, beside=options.beside))
     return file, (words.said(review, options.note), words.SAVED.format(file))
-
-
-def _cache(model: str, endpoint: str) -> Path:
-    """Return where replies of a model are kept."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return home / "leadline" / "review" / blake2b(f"{model} at {endpoint}".encode(), digest_size=8).hexdigest()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..records import dataclass
-from .options import COUNT, no_color_option, taking
+from .options import COUNT, NO_COLOR, argument, command, option
 from .screen import color, width
 
 if TYPE_CHECKING:
@@ -17,36 +17,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SamplesOptions:
-    path: Path
-    step: int | None
-    steps: str | None
-    per_step: int | None
-    random: bool
-    compact: bool
-    score: Score | None
-    search: str | None
-    limit: int
-    as_json: bool
-    no_color: bool
+    path: Path = argument()
+    step: int | None = option("--step", metavar="STEP", help="Samples nearest STEP.")
+    steps: str | None = option("--steps", metavar="A,B,...", help="Samples nearest each of these steps, e.g. 1,40,80.")
+    per_step: int | None = option("--per-step", type=COUNT, metavar="N", help="Maximum samples per step.")
+    random: bool = option("--random", help="Draw samples at random; the same ones every time.")
+    compact: bool = option("--compact", help="One line per sample, long responses shortened in the middle.")
+    score: Score | None = option(
+        "--score",
+        type=click.Choice(["low", "high", "each"]),
+        help="Lowest first, highest first, or the newest sample of each score.",
+    )
+    search: str | None = option("--search", metavar="TEXT", help="Samples whose prompt or response contains TEXT.")
+    limit: int = option("--limit", type=COUNT, default=12, metavar="N", help="Maximum samples to show.")
+    as_json: bool = option("--json", help="Print JSON with whole texts.")
+    no_color: bool = NO_COLOR
 
 
-@click.command("samples")
-@click.argument("path", type=click.Path(path_type=Path))
-@click.option("--step", type=int, metavar="STEP", help="Samples nearest STEP.")
-@click.option("--steps", metavar="A,B,...", help="Samples nearest each of these steps, e.g. 1,40,80.")
-@click.option("--per-step", type=COUNT, metavar="N", help="Maximum samples per step.")
-@click.option("--random", is_flag=True, help="Draw samples at random; the same ones every time.")
-@click.option("--compact", is_flag=True, help="One line per sample, long responses shortened in the middle.")
-@click.option(
-    "--score",
-    type=click.Choice(["low", "high", "each"]),
-    help="Lowest first, highest first, or the newest sample of each score.",
-)
-@click.option("--search", metavar="TEXT", help="Samples whose prompt or response contains TEXT.")
-@click.option("--limit", type=COUNT, default=12, show_default=True, metavar="N", help="Maximum samples to show.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON with whole texts.")
-@no_color_option
-@taking(SamplesOptions)
+@command("samples", SamplesOptions)
 def verb(options: SamplesOptions) -> None:
     """Show sampled responses: early vs. late, by step, by score, by text search, or at random.
 
@@ -61,7 +49,10 @@ def verb(options: SamplesOptions) -> None:
 
     if options.steps is not None and options.step is not None:
         raise click.UsageError("--step and --steps can't be combined")
-    wanted = _steps(options.steps)
+    try:
+        wanted = [] if options.steps is None else [int(part) for part in options.steps.split(",")]
+    except ValueError:
+        raise click.UsageError("--steps takes whole numbers, such as 1,40,80") from None
     spread = max(options.limit // len(wanted), 1) if wanted else None
     rollouts = open_samples(options.path)
     if not rollouts.steps:
@@ -82,10 +73,3 @@ def verb(options: SamplesOptions) -> None:
     else:
         render = report.render_compact if options.compact else report.render
         click.echo(render(rollouts.steps, found, most, color=color(options.no_color), width=width()), nl=False)
-
-
-def _steps(told: str | None) -> list[int]:
-    try:
-        return [] if told is None else [int(part) for part in told.split(",")]
-    except ValueError:
-        raise click.UsageError("--steps takes whole numbers, such as 1,40,80") from None

@@ -10,28 +10,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import store_option, workers_option
+from .options import STORE, WORKERS, argument, command, option
 
 if TYPE_CHECKING:
     from ..fleet.scan import Engine, Shard, Tally
 
 
-@click.command("scan")
-@click.argument("roots", nargs=-1, required=True, metavar="ROOT...")
-@store_option
-@click.option("--on", metavar="ENGINE", help="Run on Ray: `ray` or ray://ADDRESS.")
-@workers_option
-@click.option("--shard", "sharded", metavar="I/N", help="Read shard I of N (from 0), for job arrays.")
-@click.option("--force", is_flag=True, help="Re-read unchanged runs too.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run under ROOT.")
+@command("scan")
 def verb(
-    roots: tuple[str, ...],
-    store: str | None,
-    on: str | None,
-    workers: int | None,
-    sharded: str | None,
-    force: bool,
-    as_json: bool,
+    roots: tuple[str, ...] = argument(nargs=-1, required=True, metavar="ROOT..."),
+    store: str | None = STORE,
+    on: str | None = option("--on", metavar="ENGINE", help="Run on Ray: `ray` or ray://ADDRESS."),
+    workers: int | None = WORKERS,
+    sharded: str | None = option("--shard", metavar="I/N", help="Read shard I of N (from 0), for job arrays."),
+    force: bool = option("--force", help="Re-read unchanged runs too."),
+    as_json: bool = option("--json", help="Print one JSON object per run under ROOT."),
 ) -> None:
     """Scan folders or trackers; store one summary row per run.
 

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
-from .options import bins_option, until_option
+from .options import BINS, UNTIL, argument, command, option
 
 
-@click.command("series")
-@click.argument("path", type=click.Path(path_type=Path))
-@click.argument("keys", nargs=-1, metavar="[KEY]...")
-@bins_option
-@until_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def verb(path: Path, keys: tuple[str, ...], bins: int, until: int | None, as_json: bool) -> None:
+@command("series")
+def verb(
+    path: Path = argument(),
+    keys: tuple[str, ...] = argument(nargs=-1, metavar="[KEY]..."),
+    bins: int = BINS,
+    until: int | None = UNTIL,
+    as_json: bool = option("--json", help="Print JSON."),
+) -> None:
     """Print binned means of logged metrics; without KEY, list all keys.
 
     Example: leadline series outputs/grpo-run reward/mean kl/ref --bins 10

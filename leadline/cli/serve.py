@@ -5,43 +5,38 @@ from __future__ import annotations
 import click
 
 from ..serve.server import ServeOptions
-from .options import Number, store_option, taking, workers_option
+from .options import STORE, WORKERS, Number, argument, command, option
 
 
-@click.command("serve")
-@click.argument("roots", nargs=-1, metavar="[ROOT...]")
-@store_option
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Interface to bind; anything but loopback requires a token."
-)
-@click.option(
-    "--port",
-    type=Number(0, 65535, whole=True),
-    default=7310,
-    show_default=True,
-    metavar="PORT",
-    help="Port (0 picks a free one).",
-)
-@click.option(
-    "--allowed-host",
-    "names",
-    multiple=True,
-    metavar="HOST[:PORT]",
-    help="Extra host name to accept, e.g. behind a proxy. Repeatable.",
-)
-@click.option(
-    "--interval",
-    "every",
-    type=Number(1),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds between scans.",
-)
-@workers_option
-@click.option("--allow-act", is_flag=True, help="Allow acknowledge, mute, note, and assign; otherwise read-only.")
-@taking(ServeOptions)
-def verb(options: ServeOptions) -> None:
+@command("serve")
+def verb(
+    roots: tuple[str, ...] = argument(nargs=-1, metavar="[ROOT...]"),
+    store: str | None = STORE,
+    host: str = option(
+        "--host",
+        default="127.0.0.1",
+        help="Interface to bind; anything but loopback requires a token.",
+    ),
+    port: int = option(
+        "--port",
+        type=Number(0, 65535, whole=True),
+        default=7310,
+        metavar="PORT",
+        help="Port (0 picks a free one).",
+    ),
+    names: tuple[str, ...] = option(
+        "--allowed-host", metavar="HOST[:PORT]", help="Extra host name to accept, e.g. behind a proxy. Repeatable."
+    ),
+    every: float = option(
+        "--interval",
+        type=Number(1),
+        default=60.0,
+        metavar="SECONDS",
+        help="Seconds between scans.",
+    ),
+    workers: int | None = WORKERS,
+    allow_act: bool = option("--allow-act", help="Allow acknowledge, mute, note, and assign; otherwise read-only."),
+) -> None:
     """Serve a dashboard of all runs, those needing attention first. Rescans each ROOT periodically.
 
     Example: leadline serve /data/experiments
@@ -49,5 +44,6 @@ def verb(options: ServeOptions) -> None:
     from ..serve.server import serve
     from ..shelf.store import Shelf
 
-    with Shelf(options.store) as shelf:
+    options = ServeOptions(roots, store, host, port, names, every, workers, allow_act)
+    with Shelf(store) as shelf:
         serve(shelf, options, say=lambda says: click.echo(says, err=True))

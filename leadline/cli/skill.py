@@ -58,12 +58,12 @@ def show() -> None:
 
 
 def source() -> Path:
-    """The skill inside the package."""
+    """Return the skill inside the package."""
     return Path(__file__).parent.parent / "skill" / NAME
 
 
 def sealed(text: str) -> str:
-    """The text with a last line that tells whether it was changed since."""
+    """Return the text with a last line that tells whether it was changed since."""
     return f"{text.rstrip()}\n\n{SEAL}{_digest(text)} -->\n"
 
 

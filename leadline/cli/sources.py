@@ -6,27 +6,20 @@ from pathlib import Path
 
 import click
 
-from .options import joining_of, joining_options, map_option, no_color_option
+from .options import JOIN, MAP, NO_COLOR, SEPARATE, STREAM, argument, command, joining_of, option
 from .screen import color, width
 
 
-@click.command("sources")
-@click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
-@map_option
-@click.option("--why", is_flag=True, help="Show only how files were grouped into runs, and why.")
-@click.option("--write-map", is_flag=True, help="Save the detected mapping of keys to the run's leadline.toml.")
-@joining_options
-@no_color_option
+@command("sources")
 def verb(
-    path: Path,
-    as_json: bool,
-    told: tuple[str, ...],
-    why: bool,
-    write_map: bool,
-    join: bool,
-    separate: bool,
-    no_color: bool,
+    path: Path = argument(type=STREAM),
+    as_json: bool = option("--json", help="Print all of it as JSON."),
+    told: tuple[str, ...] = MAP,
+    why: bool = option("--why", help="Show only how files were grouped into runs, and why."),
+    write_map: bool = option("--write-map", help="Save the detected mapping of keys to the run's leadline.toml."),
+    separate: bool = SEPARATE,
+    join: bool = JOIN,
+    no_color: bool = NO_COLOR,
 ) -> None:
     """Show which logs and metrics were detected, and what is missing.
 

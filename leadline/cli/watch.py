@@ -9,111 +9,79 @@ import click
 
 from ..records import dataclass, replace
 from .options import (
+    BUDGET,
+    FILE,
+    JOIN,
+    MAP,
+    NO_COLOR,
+    PRICE,
+    SEPARATE,
     Number,
-    budget_option,
+    argument,
+    command,
     joining_of,
-    joining_options,
-    map_option,
-    no_color_option,
-    price_option,
-    taking,
-)
+    option,
+)  # fmt: skip
 from .screen import color
 
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    paths: tuple[str, ...]
-    config: Path | None
-    headless: bool
-    state: Path | None
-    every: float | None
-    tell: tuple[str, ...]
-    act: str | None
-    dry_run: bool
-    then: str | None
-    after: float
-    answer: Path | None
-    state_near: Path | None
-    heartbeat: Path | None
-    share: float | None
-    metrics: str | None
-    record: bool
-    budget: int | None
-    price: float | None
-    told: tuple[str, ...]
-    join: bool
-    separate: bool
-    no_color: bool
+    paths: tuple[str, ...] = argument(nargs=-1, metavar="PATH...")
+    config: Path | None = option(
+        "--config",
+        type=FILE,
+        metavar="FILE",
+        help="Read runs, actions, and channels from the [watch] table of a leadline.toml.",
+    )
+    headless: bool = option("--headless", help="Print one line per check; no live view.")
+    state: Path | None = option(
+        "--state", type=FILE, metavar="FILE", help="State file [default: under ~/.local/state/leadline]."
+    )
+    every: float | None = option(
+        "--interval", type=Number(0.1), metavar="SECONDS", help="Check at least every SECONDS while the log grows."
+    )
+    tell: tuple[str, ...] = option(
+        "--notify",
+        metavar="CHANNEL",
+        help="Send alerts to CHANNEL: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, or "
+        "command:... Repeatable.",
+    )
+    act: str | None = option(
+        "--act",
+        metavar="ACTION",
+        help="Stop the run once the evidence is strong enough (e.g. stop); dry run by default.",
+    )
+    dry_run: bool = option("--dry-run/--no-dry-run", default=True, help="Only report what --act would do.")
+    then: str | None = option(
+        "--then", type=click.Choice(["sigkill", "sigterm"]), help="Escalate with this signal if the run survives --act."
+    )
+    after: float = option(
+        "--after",
+        type=Number(1),
+        default=300.0,
+        metavar="SECONDS",
+        help="Seconds to wait before --then.",
+    )
+    answer: Path | None = option("--verdict-file", metavar="FILE", help="Write the latest verdict to FILE as JSON.")
+    state_near: Path | None = option("--state-near", hidden=True)  # in that folder, if its disk is local
+    heartbeat: Path | None = option("--heartbeat", hidden=True)  # a file to touch, for the sidecar
+    share: float | None = option("--share", type=Number(0.001, 1), hidden=True)  # of one core that its checks may take
+    metrics: str | None = option(
+        "--metrics",
+        metavar="[HOST:]PORT",
+        help="Serve Prometheus metrics; beyond this machine only with $LEADLINE_METRICS_TOKEN.",
+    )
+    record: bool = option("--record", help="Also record the machine, like `leadline record`.")
+    budget: int | None = BUDGET
+    price: float | None = PRICE
+    told: tuple[str, ...] = MAP
+    separate: bool = SEPARATE
+    join: bool = JOIN
+    no_color: bool = NO_COLOR
 
 
-@click.command("watch")
-@click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Read runs, actions, and channels from the [watch] table of a leadline.toml.",
-)
-@click.option("--headless", is_flag=True, help="Print one line per check; no live view.")
-@click.option(
-    "--state",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="State file [default: under ~/.local/state/leadline].",
-)
-@click.option(
-    "--interval",
-    "every",
-    type=Number(0.1),
-    metavar="SECONDS",
-    help="Check at least every SECONDS while the log grows.",
-)
-@click.option(
-    "--notify",
-    "tell",
-    multiple=True,
-    metavar="CHANNEL",
-    help="Send alerts to CHANNEL: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, or "
-    "command:... Repeatable.",
-)
-@click.option(
-    "--act", metavar="ACTION", help="Stop the run once the evidence is strong enough (e.g. stop); dry run by default."
-)
-@click.option("--dry-run/--no-dry-run", default=True, show_default=True, help="Only report what --act would do.")
-@click.option(
-    "--then", type=click.Choice(["sigkill", "sigterm"]), help="Escalate with this signal if the run survives --act."
-)
-@click.option(
-    "--after",
-    type=Number(1),
-    default=300.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds to wait before --then.",
-)
-@click.option(
-    "--verdict-file",
-    "answer",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the latest verdict to FILE as JSON.",
-)
-@click.option("--state-near", type=click.Path(path_type=Path), hidden=True)  # in that folder, if its disk is local
-@click.option("--heartbeat", type=click.Path(path_type=Path), hidden=True)  # a file to touch, for the sidecar
-@click.option("--share", type=Number(0.001, 1), hidden=True)  # of one core that its checks may take
-@click.option(
-    "--metrics",
-    metavar="[HOST:]PORT",
-    help="Serve Prometheus metrics; beyond this machine only with $LEADLINE_METRICS_TOKEN.",
-)
-@click.option("--record", is_flag=True, help="Also record the machine, like `leadline record`.")
-@budget_option
-@price_option
-@map_option
-@joining_options
-@no_color_option
-@taking(WatchOptions)
+@command("watch", WatchOptions)
 def verb(options: WatchOptions) -> None:
     """Monitor runs while they train; send alerts and, if asked, stop them.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Mapping, Sequence
+from os.path import commonprefix
 from pathlib import Path, PurePath
 
 import numpy as np
@@ -192,7 +193,8 @@ def _by_settings(members: Sequence[Member]) -> list[str] | None:
     alike = {
         place: [one.name for one, other in zip(members, places, strict=True) if other == place] for place in places
     }
-    named = {place: _common(names) for place, names in alike.items()}
+    first = {place: commonprefix(names) for place, names in alike.items()}  # noqa: RUF071  # letters, not folders
+    named = {place: names[0] if len(names) == 1 else _bare(first[place]) for place, names in alike.items()}
     if len(set(named.values())) < len(named) or not all(named.values()):
         numbered = enumerate(alike.items(), 1)
         named = {place: names[0] if len(names) == 1 else f"settings {number}" for number, (place, names) in numbered}
@@ -206,14 +208,6 @@ def _bare(name: str) -> str:
     ('rho0.70', 'base/log', 'a_adq')
     """
     return re.sub(r"([-_./])[-_./]+", r"\1", name).strip("-_./ ")
-
-
-def _common(names: Sequence[str]) -> str:
-    """Return what the names of a group begin with."""
-    if len(names) == 1:
-        return names[0]
-    length = next((at for at in range(min(map(len, names))) if len({name[at] for name in names}) > 1), None)
-    return _bare(names[0] if length is None else names[0][:length])
 
 
 # By the last part of a setting's name: where a run was put and what it was called changes nothing about its training.

@@ -33,7 +33,8 @@ from ..reading.scores import OTHERWISE, SCORES, held_out_names
 from ..reading.view import HEADLINE, View
 from ..records import dataclass, replace
 from ..run import Run, Series, Values
-from .caveats import ClocksDiffer, NoCommonRange, NotCompared, NotLogged, caveats, ranges
+from ..words.compare import CLOCKS, moment
+from .caveats import caveats, ranges
 from .clocks import RunClock, clock_of
 from .contrast import ALPHA, CELLS, INTERVAL, Contrasted, RunLevels, holm
 from .gather import Gathered, Member, differing, grouped_by
@@ -64,20 +65,23 @@ def compare(gathered: Gathered, *, by: str | None = None, clock: Unit = "step") 
     views = {member.name: views[member.name] for member in gathered.members}
     evals = _held_out(views)
     names = [name for name in (*evals, *READ) if name != judged]
-    main = _field(judged, gathered, views, clocks)
+    main = _field(judged, gathered, views, clocks, clock)
     if not isinstance(main, Field):
         raise LeadlineError(
-            f"The runs can't be compared by {judged}: {main.why(clock)}.",
+            f"The runs can't be compared by {judged}: {main.says}.",
             tried=", ".join(views),
             next_step="leave that run out, or pass another metric with --by",
         )
     found = []
     for number, name in enumerate(names, 1):
-        found.append(_field(name, gathered, views, clocks))
+        found.append(_field(name, gathered, views, clocks, clock))
         tell("comparing", number, len(names))
     fields = [one for one in found if isinstance(one, Field)]
-    nowhere = [one for one in found if isinstance(one, NotLogged) and len(one.lacking) == len(gathered.members)]
-    unread = [one for one in found if not isinstance(one, Field) and one not in nowhere]
+    unread = [
+        replace(one, says=f"{one.facts['series']} is not compared: {one.says}")
+        for one in found
+        if isinstance(one, Caveat) and len(one.facts.get("lacking", ())) < len(gathered.members)
+    ]
     return _told(gathered, clock, main, fields, [clocks[one.name] for one in gathered.members], unread)
 
 
@@ -96,6 +100,7 @@ def _told(
     )
     settings = differing([(name, [one.run for one in group]) for name, group in gathered.groups.items()])
     sources = tuple(sorted({one.source for one in clocks}))
+    differ = f"the runs log {clock} differently: {' or '.join(CLOCKS[source] for source in sources)}"
     return Comparison(
         clock=clock,
         clock_sources=sources,
@@ -111,8 +116,8 @@ def _told(
         settings=settings,
         left_out=gathered.left_out,
         warnings=(
-            *ranges(main.begins, main.ends),
-            *([ClocksDiffer(sources)] if len(sources) > 1 else []),
+            *ranges(main.begins, main.ends, clock),
+            *([Caveat("ClocksDiffer", differ, {"sources": sources})] if len(sources) > 1 else []),
             *caveats(gathered, main.name, [field.name for field in (main, *fields)], settings),
             *unread,
         ),
@@ -177,8 +182,8 @@ def _reward(members: Sequence[Member]) -> str:
 
 
 def _field(
-    name: str, gathered: Gathered, views: Mapping[str, View], clocks: Mapping[str, RunClock]
-) -> Field | NotCompared:
+    name: str, gathered: Gathered, views: Mapping[str, View], clocks: Mapping[str, RunClock], unit: Unit
+) -> Field | Caveat:
     """Return one metric of all runs on a common grid; or why there is none."""
     logged = {one: series for one, view in views.items() if (series := series_of(view.run, name)) is not None}
     curves = {}
@@ -189,20 +194,27 @@ def _field(
     lacking = tuple(one for one in views if one not in logged)
     short = tuple((one, logged[one].points) for one, curve in curves.items() if not is_readable(curve))
     if lacking or short:
-        return NotLogged(name, lacking, short)
+        few = "; ".join(f"{run} logs only {counted(points, 'point')}" for run, points in short)
+        says = f"not logged by {several(lacking)}" if lacking else few
+        return Caveat("NotLogged", says, {"series": name, "lacking": lacking, "short": short})
     spans = {one: steps_seen(curve) for one, curve in curves.items()}
     begins = {one: clocks[one].at(first) for one, (first, _) in spans.items()}
     ends = {one: clocks[one].at(last) for one, (_, last) in spans.items()}
     latest, earliest = max(begins, key=lambda one: begins[one]), min(ends, key=lambda one: ends[one])
     if not begins[latest] < ends[earliest]:
-        return NoCommonRange(name, earliest, ends[earliest], latest, begins[latest])
+        says = (
+            f"no range is common to all runs ({earliest} ends at {moment(ends[earliest], unit)}, {latest} begins "
+            f"at {moment(begins[latest], unit)})"
+        )
+        facts = {"earliest": earliest, "ends": ends[earliest], "latest": latest, "begins": begins[latest]}
+        return Caveat("NoCommonRange", says, {"series": name, **facts})
     grid = np.linspace(begins[latest], ends[earliest], CELLS)
     paths = {one: levels_at(curve, clocks[one].steps_at(grid)) for one, curve in curves.items()}
     largest = max(float(np.abs(some).max()) for some in paths.values())
-    unit = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0  # squares of what is left are numbers
-    scaled = {one: some / unit for one, some in paths.items()}
+    scale = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0  # squares of what is left are numbers
+    scaled = {one: some / scale for one, some in paths.items()}
     keys = tuple(dict.fromkeys(series.key for series in logged.values()))
-    return Field(name, keys, grid, scaled, unit, begins, ends, gathered.groups)
+    return Field(name, keys, grid, scaled, scale, begins, ends, gathered.groups)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from ..records import dataclass
 from ..run import Values
@@ -137,13 +138,13 @@ class LeftOut:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Caveat:
     """Something that speaks against comparing the numbers as they are."""
 
-    def say(self, unit: Unit) -> str:
-        """Return its clause, without a full stop."""
-        raise NotImplementedError
+    about: str
+    says: str  # without a full stop
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -288,16 +288,12 @@ class Judgement:
         if reason.kind == "gamed":
             return next((ended for found, ended in HOW_SCORES_FAIL if reason.rests_on(found)), "overfitted")
         if reason.kind == "fallen":
-            return "collapsed" if _collapsed(reason) else "regressed"
+            if reason.lost is None or reason.high is None or reason.level is None or reason.lost < NEARLY_ALL:
+                return "regressed"
+            return "collapsed" if reason.high - reason.level > abs(reason.high) / 2 else "regressed"
         if reason.kind in OUTCOMES:
             return OUTCOMES[reason.kind]
         if not reason.is_flat:
             return "unclear"
         never_moved = reason.kind == "no_trend" or (reason.kind == "time_left" and reason.start is None)
         return "no_trend" if never_moved else "plateaued"
-
-
-def _collapsed(reason: Reason) -> bool:
-    if reason.lost is None or reason.high is None or reason.level is None:
-        return False
-    return reason.lost >= NEARLY_ALL and reason.high - reason.level > abs(reason.high) / 2

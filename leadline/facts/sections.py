@@ -110,20 +110,18 @@ class RewardReading:
             since = "" if turn.step is None else f" since step {turn.step}"
             started = level(numbers.start or 0.0)
             course = f"{went(turn.level, numbers.now or 0.0)}{since}, {SHAPES[self.shape]} (started at {started})"
-        rivals = f" {self._rivals()}" if self.shape == "undecided" else ""
-        return f"{course}{rivals}; noise ±{number(numbers.noise or 0.0)} per step"
-
-    def _rivals(self) -> str:
-        """Return the likely directions if none is certain."""
-        p = self.probabilities
-        ways = {
-            "rising": p.get("rising", 0.0) + p.get("accelerating", 0.0) + p.get("decelerating", 0.0),
-            "falling": p.get("declining", 0.0) + p.get("peaked", 0.0),
-            "flat": p.get("flat", 0.0),
-            "only noise": p.get("noise", 0.0),
-        }
-        likely = sorted(((share, way) for way, share in ways.items() if share > RIVAL), reverse=True)
-        return f"({' or '.join(f'{way} {percent(share)}' for share, way in likely)})" if likely else ""
+        if self.shape == "undecided":
+            p = self.probabilities
+            ways = {
+                "rising": p.get("rising", 0.0) + p.get("accelerating", 0.0) + p.get("decelerating", 0.0),
+                "falling": p.get("declining", 0.0) + p.get("peaked", 0.0),
+                "flat": p.get("flat", 0.0),
+                "only noise": p.get("noise", 0.0),
+            }
+            likely = sorted(((share, way) for way, share in ways.items() if share > RIVAL), reverse=True)
+            if likely:
+                course += f" ({' or '.join(f'{way} {percent(share)}' for share, way in likely)})"
+        return f"{course}; noise ±{number(numbers.noise or 0.0)} per step"
 
 
 def course_says(start: float, now: float, shape: str) -> str:
@@ -381,13 +379,9 @@ class Missing:
         said = WHY.get(self.what, "")
         if self.what != "rollouts":
             return said
-        how = how_to_keep(self.framework)
+        wrote = self.framework or ""  # the trainers of one library are one framework
+        how = KEEP.get(wrote, KEEP.get(wrote.split("-")[0], ANY))
         return f"{said}; {how if how.startswith(('keep ', 'write ')) else f'set {how}'}"
-
-
-def how_to_keep(framework: str | None) -> str:
-    """Return the setting that keeps samples. The trainers of one library are one framework."""
-    return KEEP.get(framework or "", KEEP.get((framework or "").split("-")[0], ANY))
 
 
 def hidden(missing: Sequence[Missing]) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from ..digits import duration
 from ..errors import LeadlineError
 from ..inside.quiet import Once
 from ..plan import plan_of
@@ -122,15 +123,15 @@ class Watch:
             place.again()
             self._trouble(error)
         except Exception as error:  # one path must not end the watch of the others
-            self._told_once(words.cannot_follow(place.path, error))
+            self._told_once(words.CANNOT_FOLLOW.format(place.path, type(error).__name__, error))
         self._problems_of(place)
 
     def _speak_of_hanging(self) -> None:
         hanging = set(self._polling.hanging())
         for place in hanging - self.hanging:
-            self._problem(words.hangs(place.path, DEADLINE))
+            self._problem(words.HANGS.format(place.path, duration(DEADLINE)))
         for place in self.hanging - hanging:
-            self._problem(words.answers_again(place.path))
+            self._problem(words.ANSWERS_AGAIN.format(place.path))
         self.hanging = hanging
 
     def ask(self) -> None:
@@ -286,7 +287,7 @@ class Watch:
             except LeadlineError as error:
                 self._told_once(error.what)
             except Exception as error:  # one run must not end the watch of the others
-                self._told_once(words.look_failed(watched.name, error))
+                self._told_once(words.LOOK_FAILED.format(watched.name, type(error).__name__, error))
             finally:
                 give_back()
                 rest = (time.thread_time() - worked) * (1 / (self._share or LOOKING) - 1)
@@ -376,7 +377,7 @@ class Watch:
     # --- what goes wrong
 
     def _trouble(self, error: sqlite3.Error) -> None:
-        self._told_once(words.state_not_written(self.store.path, error))
+        self._told_once(words.STATE_NOT_WRITTEN.format(self.store.path, error))
 
     def _problems_of(self, place: NamedPath) -> None:
         """Say once why a path shows no run, and again if it had shown one in between."""

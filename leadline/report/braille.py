@@ -52,18 +52,22 @@ class Frame:
 
     def across(self, steps: Floats) -> Floats:
         """Return where steps lie, in dots from the left."""
-        return _scaled(steps, self.steps, self.width * ACROSS - 1)
+        return scaled(steps, self.steps, self.width * ACROSS - 1)
 
     def down(self, values: Floats) -> Floats:
         """Return where values lie, in dots from the top; beyond the frame is at its edge."""
         last = self.height * DOWN - 1
-        return np.clip(last - _scaled(values, self.values, last), 0, last)
+        return np.clip(last - scaled(values, self.values, last), 0, last)
 
 
 def frame(marks: Sequence[Points | Area], *, width: int, height: int) -> Frame | None:
     """Return a frame about the marks: whole bands, and all but stray points. None where there is nothing to draw."""
     steps = [_finite(one.steps) for one in marks]
-    values = [_most(one.values) if isinstance(one, Points) else _finite(one.low, one.high) for one in marks]
+    values = []
+    for one in marks:
+        values.append(_finite(one.values) if isinstance(one, Points) else _finite(one.low, one.high))
+        if isinstance(one, Points) and len(values[-1]):
+            values[-1] = np.quantile(values[-1], [STRAY, 1 - STRAY], method="nearest")
     if not any(len(one) for one in steps) or not any(len(one) for one in values):
         return None
     return Frame(width, height, _ends(np.concatenate(steps)), _ends(np.concatenate(values)))
@@ -88,7 +92,7 @@ def draw(marks: Sequence[Points | Area], frame: Frame, *, now: float | None = No
             dots |= own
             styles[own > 0] = one.style
     glyphs = np.where(dots > 0, CELLS[dots], glyphs)
-    return [_line(row, looks) for row, looks in zip(glyphs.tolist(), styles.tolist(), strict=True)]
+    return [Text.assemble(*zip(row, looks, strict=True)) for row, looks in zip(glyphs.tolist(), styles, strict=True)]
 
 
 def _covered(area: Area, frame: Frame) -> Flags:
@@ -124,30 +128,14 @@ def _dots(points: Points, frame: Frame) -> NDArray[np.int64]:
     return bits
 
 
-def _line(glyphs: list[str], styles: list[str]) -> Text:
-    line = Text()
-    for glyph, style in zip(glyphs, styles, strict=True):
-        line.append(glyph, style)
-    return line
-
-
-def _scaled(values: Floats, ends: tuple[float, float], most: float) -> Floats:
-    """0 at the one end, `most` at the other. Halves, because the difference of huge ends may not be a number."""
+def scaled(values: Floats, ends: tuple[float, float], most: float) -> Floats:
+    """Return 0 for one end, `most` for the other. Halves, because the difference of huge ends may not be a number."""
     low, high = (end / 2 for end in ends)
     if high <= low:
         return np.full(len(values), most / 2)
     with np.errstate(over="ignore"):  # what lies far outside the ends is drawn at the edge
-        scaled: Floats = (values / 2 - low) / (high - low) * most
-    return scaled
-
-
-def _most(values: Floats) -> Floats:
-    """Return the ends between which nearly all values lie."""
-    values = _finite(values)
-    if not len(values):
-        return values
-    most: Floats = np.quantile(values, [STRAY, 1 - STRAY], method="nearest")
-    return most
+        places: Floats = (values / 2 - low) / (high - low) * most
+    return places
 
 
 def _finite(*values: Floats) -> Floats:

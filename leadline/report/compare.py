@@ -6,7 +6,6 @@ import string
 from collections.abc import Iterator
 
 import numpy as np
-from rich.cells import cell_len
 from rich.text import Text
 
 from ..digits import axis_label, interval, level
@@ -25,7 +24,7 @@ from ..words.compare import (
 from . import palette
 from .braille import DOWN, Area, Points, draw, frame
 from .lines import MARGIN, NARROWEST, aligned, beside, shortened, shown, wrapped
-from .plain import printable
+from .plain import line, printable
 
 HEIGHT = 40  # lines of a screen where there is none
 PLOT = {34: 9, 28: 7, 22: 5}  # lines of plot on a screen of at least so many
@@ -44,11 +43,13 @@ def render(
     width = max(width, NARROWEST)
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     top = [*_answer(comparison, width, verbose), *_table(comparison, width, verbose), *_plot(comparison, width, rows)]
-    foot = _said("clock", f"{_clock(comparison)}; {words.grouped(comparison)}", width, "dim", None if verbose else 2)
+    over = span(*comparison.by.range, comparison.clock)
+    over += "" if comparison.clock == "step" else f", from {words.clock_source(comparison)}"
+    foot = _said("clock", f"{over}; {words.grouped(comparison)}", width, "dim", None if verbose else 2)
     rest = list(_rest(comparison, width, verbose))
     if not verbose:
         rest = _fitting(rest, height - len(top) - len(foot) - 1, width)
-    lines = [*top, Text(), *(line for some in rest for line in some), *foot]
+    lines = [*top, Text(), *(row for some in rest for row in some), *foot]
     return shown(lines, color=color, width=width)
 
 
@@ -91,11 +92,11 @@ def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
     for place, one in enumerate(by.members if alone else by.standings):
         mark = MARKS[place] if place < len(MARKS) else ""
         against = "" if alone or not place else standing(comparison, one.name)
-        rows.append((mark, _cut(one.name, LONGEST), str(len(one.runs)), *_reached(comparison, one), against))
+        rows.append((mark, line(one.name, LONGEST), str(len(one.runs)), *_reached(comparison, one), against))
         styles.append(_color(place))
         if verbose and len(one.runs) > 1:
             for member in (member for member in by.members if member.name in one.runs):
-                rows.append(("", f"  {_cut(member.name, LONGEST - 2)}", "", *_reached(comparison, member), ""))
+                rows.append(("", f"  {line(member.name, LONGEST - 2)}", "", *_reached(comparison, member), ""))
                 styles.append("")
     heads = ("", by.name, "runs", "steps", "final (80%)", "best", "" if alone else "against A")
     shown = rows if verbose else rows[:MOST_ROWS]
@@ -136,8 +137,8 @@ def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
     low, high = (axis_label(round(value / fine) * fine, MARGIN - 2) for value in about.values)
     labels = [high, *[""] * (rows - 2), low]
     yield Text()
-    for row, (label, line) in enumerate(zip(labels, draw(marks, about), strict=True)):
-        text = Text.assemble((f"{label:>{MARGIN - 2}} {'┤' if label else '│'}", "dim"), line)
+    for row, (label, drawn) in enumerate(zip(labels, draw(marks, about), strict=True)):
+        text = Text.assemble((f"{label:>{MARGIN - 2}} {'┤' if label else '│'}", "dim"), drawn)
         for mark in letters[row][:MOST_LETTERS]:
             text.append(mark, _color(MARKS.index(mark)))
         yield text
@@ -155,17 +156,12 @@ def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Te
     settings = [one for one in comparison.settings if one.marks_groups or verbose]
     if settings:
         told = [
-            f"{one.name} {' / '.join(_cut(setting_values(values), 24) for values in one.values.values())}"
+            f"{one.name} {' / '.join(line(setting_values(values), 24) for values in one.values.values())}"
             for one in settings
         ]
         yield _said("settings", differing_settings(told, verbose=verbose), width, most=None if verbose else 3)
-    for facts in comparison.warnings:
-        yield _said("warning", facts.say(comparison.clock), width, "yellow", None if verbose else SAYS["warning"])
-
-
-def _clock(comparison: Comparison) -> str:
-    over = span(*comparison.by.range, comparison.clock)
-    return f"{over}" if comparison.clock == "step" else f"{over}, from {words.clock_source(comparison)}"
+    for caveat in comparison.warnings:
+        yield _said("warning", caveat.says, width, "yellow", None if verbose else SAYS["warning"])
 
 
 def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
@@ -190,12 +186,3 @@ def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[
 
 def _color(place: int) -> str:
     return palette.PHASES[place % len(palette.PHASES)].terminal
-
-
-def _cut(text: str, room: int) -> str:
-    """Return a name in at most so many columns: its middle is left out."""
-    text = printable(text)
-    if cell_len(text) <= room:
-        return text
-    half = (room - 1) // 2
-    return f"{text[: room - 1 - half]}…{text[-half:]}"

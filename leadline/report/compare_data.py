@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..facts.comparison import Compared, Comparison, Setting
+from ..facts.comparison import Comparison
 from ..words import compare as words
 from .data import plain
 
 SCHEMA = 1
+JSON = (str, int, float, bool, type(None))
 
 
 def as_data(comparison: Comparison) -> dict[str, object]:
@@ -24,27 +25,39 @@ def as_data(comparison: Comparison) -> dict[str, object]:
         "more_is_better": comparison.good,
         "headline": words.headline(comparison),
         "says": list(words.answer(comparison)),
-        "series": [_compared(comparison, entry) for entry in comparison.series],
+        "series": [
+            {
+                "name": entry.name,
+                "keys": list(entry.keys),
+                "from": entry.range[0],
+                "to": entry.range[1],
+                "groups": plain(entry.standings),
+                "runs": plain(entry.members),
+                "differences": [
+                    _fields(pair) | {"says": words.difference(comparison, pair)} for pair in entry.differences
+                ],
+                "curves": {"at": plain(entry.grid), "groups": plain(entry.bands)},
+            }
+            for entry in comparison.series
+        ],
         "odd": [_fields(entry) | {"says": words.odd(comparison, entry)} for entry in comparison.odd],
-        "settings": [_fields(entry) | {"values": _values(entry)} for entry in comparison.settings],
+        "settings": [
+            {
+                "name": entry.name,
+                # What JSON has no word for is told as Python writes it.
+                "values": {
+                    group: [plain(value) if isinstance(value, JSON) else repr(value) for value in values]
+                    for group, values in entry.values.items()
+                },
+                "marks_groups": entry.marks_groups,
+            }
+            for entry in comparison.settings
+        ],
         "left_out": plain(comparison.left_out),
         "warnings": [
-            {"about": type(entry).__name__, **_fields(entry), "says": entry.say(comparison.clock)}
+            {"about": entry.about, **{key: plain(fact) for key, fact in entry.facts.items()}, "says": entry.says}
             for entry in comparison.warnings
         ],
-    }
-
-
-def _compared(comparison: Comparison, entry: Compared) -> dict[str, object]:
-    return {
-        "name": entry.name,
-        "keys": list(entry.keys),
-        "from": entry.range[0],
-        "to": entry.range[1],
-        "groups": plain(entry.standings),
-        "runs": plain(entry.members),
-        "differences": [_fields(pair) | {"says": words.difference(comparison, pair)} for pair in entry.differences],
-        "curves": {"at": plain(entry.grid), "groups": plain(entry.bands)},
     }
 
 
@@ -52,12 +65,3 @@ def _fields(entry: object) -> dict[str, object]:
     found = plain(entry)
     assert isinstance(found, dict)  # for the type checker: the facts are dataclasses
     return found
-
-
-def _values(setting: Setting) -> dict[str, object]:
-    """Return the values by group; one that JSON has no word for is told as Python writes it."""
-    known = (str, int, float, bool, type(None))
-    return {
-        group: [plain(value) if isinstance(value, known) else repr(value) for value in values]
-        for group, values in setting.values.items()
-    }

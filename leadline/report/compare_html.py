@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..digits import interval, number, short
-from ..facts.comparison import Compared, Comparison, Difference, RunCompared
+from ..facts.comparison import Compared, Comparison
 from ..words import compare as words
 from ..words.compare import APART, moment, setting_values, standing
 from . import palette
@@ -43,21 +43,16 @@ def payload(comparison: Comparison) -> dict[str, object]:
             }
             for one in comparison.settings
         ],
-        "warnings": [line(one.say(comparison.clock)) for one in comparison.warnings],
+        "warnings": [line(one.says) for one in comparison.warnings],
         "left_out": [line(f"{run.name}: {run.why}") for run in comparison.left_out],
         "grouped": line(words.grouped(comparison)),
         "clock": "" if comparison.clock == "step" else line(words.clock_source(comparison)),
-        "runs": [_run(one) for one in comparison.runs],
+        "runs": [
+            [*map(name, (one.name, one.group)), line(one.path, 300), name(one.framework or "unknown"), *steps]
+            for one in comparison.runs
+            for steps in [(one.first_step, one.last_step)]
+        ],
     }
-
-
-def _run(one: RunCompared) -> list[object]:
-    place = line(one.path, 300)
-    return [name(one.name), name(one.group), place, name(one.framework or "unknown"), one.first_step, one.last_step]
-
-
-def colour(place: int) -> str:
-    return f"phase-{place % len(palette.PHASES)}"
 
 
 def _group(comparison: Comparison, group: str, place: int) -> dict[str, object]:
@@ -65,7 +60,7 @@ def _group(comparison: Comparison, group: str, place: int) -> dict[str, object]:
     one = next(one for one in by.standings if one.name == group)
     return {
         "name": name(group),
-        "colour": colour(place),
+        "colour": f"phase-{place % len(palette.PHASES)}",
         "runs": len(one.runs),
         "final": interval(one.final, *one.interval),
         "best": f"{number(one.best)} at {moment(one.best_at, comparison.clock)}",
@@ -88,17 +83,14 @@ def _chart(comparison: Comparison, one: Compared, groups: list[str], ticks: floa
         "bands": bands,
         "runs": members,
         "pairs": [
-            _pair(comparison, pair, groups, ticks) for pair in sorted(one.differences, key=lambda pair: pair.chance)
+            {
+                "groups": [groups.index(pair.first), groups.index(pair.second)],
+                "told": pair.told,
+                "word": APART[pair.told],
+                "seeds": pair.beyond_seeds,
+                "says": line(words.difference(comparison, pair)),
+                "sure": None if pair.sure_from is None else pair.sure_from / ticks,
+            }
+            for pair in sorted(one.differences, key=lambda pair: pair.chance)
         ],
-    }
-
-
-def _pair(comparison: Comparison, pair: Difference, groups: list[str], ticks: float) -> dict[str, object]:
-    return {
-        "groups": [groups.index(pair.first), groups.index(pair.second)],
-        "told": pair.told,
-        "word": APART[pair.told],
-        "seeds": pair.beyond_seeds,
-        "says": line(words.difference(comparison, pair)),
-        "sure": None if pair.sure_from is None else pair.sure_from / ticks,
     }

@@ -34,8 +34,6 @@ from ..facts.chart import Neighbour
 from ..words import sentence
 from ..words.verdict import verdict_lines, would_change
 
-NAME = "json"
-
 OBEYED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # JSON may hold them as they are, a terminal obeys them
 
 SPAN = {"first_step": "from", "last_step": "to"}

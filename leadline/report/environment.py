@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from rich.text import Text
-
 from ..environment import Environment
 from ..words.report import NOT_READY, READY
 from .lines import field, page
@@ -14,18 +10,14 @@ MARGIN = 11
 
 
 def render(environment: Environment, *, color: bool = False, width: int = 100) -> str:
-    """Versions, what is there and what is not, and what to do about it."""
-    return page(_lines(environment), color=color, width=width, margin=MARGIN)
-
-
-def _lines(environment: Environment) -> Iterator[tuple[str, Text]]:
-    yield field("leadline", environment.leadline)
-    yield field("python", f"{environment.python} on {environment.platform}")
-    for one in environment.core:
-        yield field(one.name, one.says, "" if one.there else "bold red")
+    """Return versions, what is there and what is not, and what to do about it."""
+    lines = [field("leadline", environment.leadline)]
+    lines.append(field("python", f"{environment.python} on {environment.platform}"))
+    lines += [field(one.name, one.says, "bold red" * (not one.there)) for one in environment.core]
     for one in environment.extras:
-        yield field(one.name, f"{'there' if one.there else 'not installed'}; {one.says}", "" if one.there else "yellow")
-    for one in (environment.gpu, environment.cache):
-        yield field(one.name, one.says, "" if one.there else "yellow")
-    ready = READY if environment.sound else NOT_READY
-    yield field("", ready, "bold")
+        lines.append(
+            field(one.name, f"{'there' if one.there else 'not installed'}; {one.says}", "yellow" * (not one.there))
+        )
+    lines += [field(one.name, one.says, "yellow" * (not one.there)) for one in (environment.gpu, environment.cache)]
+    lines.append(field("", READY if environment.sound else NOT_READY, "bold"))
+    return page(lines, color=color, width=width, margin=MARGIN)

@@ -43,7 +43,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
         try:
             with os.fdopen(number, "wb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
-            Path(beside).chmod(0o666 & ~_umask())  # mkstemp keeps it to its owner; a report is to be shared
+            os.umask(mask := os.umask(0))
+            Path(beside).chmod(0o666 & ~mask)  # mkstemp keeps it to its owner; a report is to be shared
             Path(beside).replace(path)
         except BaseException:
             Path(beside).unlink(missing_ok=True)
@@ -72,9 +73,3 @@ def _cannot(path: Path, why: str, next_step: str) -> CannotWrite:
 
 def _open_to_us(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

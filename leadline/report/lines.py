@@ -83,15 +83,6 @@ def aligned(
         yield line
 
 
-def first_sentence(says: str) -> str:
-    """Return a text up to its first full stop, for typography only.
-
-    >>> first_sentence("Reward fell to 0.2. Nobody knows why.")
-    'Reward fell to 0.2.'
-    """
-    return SENTENCE.split(says, maxsplit=1)[0]
-
-
 def shortened(says: str, room: int, most: int, tail: str = "", *, quoted: bool = False) -> str:
     """Return `says` and `tail` in at most `most` lines of `room` columns: cut after a sentence (not if it is `quoted`
     text), else after a word, else anywhere, with a mark at the cut.

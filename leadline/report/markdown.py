@@ -24,8 +24,6 @@ from .panels import panels
 from .pictures import pictures
 from .plain import line
 
-NAME = "markdown"
-
 # What Markdown would obey: marks, tags, entities, and names or numbers that call somebody or link an issue.
 SPECIAL = re.compile(
     r"[\\`*\[\]$]|(?<!^)~|~(?!\d)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[@#](?=\w)"
@@ -105,16 +103,15 @@ def text(says: str) -> str:
 def _words(part: str, *, starts: bool) -> str:
     """Return the words of a text, with neighbours that Markdown would obey together as one piece of code."""
     shown: list[str] = []
-    for obeyed, held in groupby(
-        enumerate(part.split(" ")), key=lambda word: _is_obeyed(word[1], starts and not word[0])
-    ):
+
+    def is_obeyed(word: tuple[int, str]) -> bool:
+        begins = starts and not word[0]
+        return SPECIAL.search(word[1]) is not None or (begins and START.match(word[1]) is not None)
+
+    for obeyed, held in groupby(enumerate(part.split(" ")), key=is_obeyed):
         words = " ".join(word for _, word in held)
         shown.append(code(words) if obeyed and words.strip() else words)
     return " ".join(shown)
-
-
-def _is_obeyed(word: str, first: bool) -> bool:
-    return SPECIAL.search(word) is not None or (first and START.match(word) is not None)
 
 
 def code(says: str) -> str:

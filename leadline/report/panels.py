@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.cells import cell_len
 from rich.text import Text
 
 from ..digits import axis_label
 from .braille import Frame, draw
 from .lines import MARGIN
-from .pictures import Picture, span
+from .pictures import BRIEFLY, Picture, span
 
 GAP = 2  # columns between two panels
 TIGHT = 12  # columns of dots: with fewer a panel says nothing
@@ -23,8 +21,10 @@ def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
         room = (width - GAP * (len(drawn) - 1)) // len(drawn)
         made = [_panel(one, span(drawn), room, rows, first=one is drawn[0]) for one in drawn]
         if all(one is not None for one in made):
-            lines = zip(*(one for one in made if one is not None), strict=True)
-            return [_side_by_side(row, room) for row in lines]
+            lines = list(zip(*(one for one in made if one is not None), strict=True))
+            for part in (part for row in lines for part in row):
+                part.pad_right(room - part.cell_len)
+            return [Text(" " * GAP).join(row) for row in lines]
         drawn = drawn[:-1]
     return []
 
@@ -50,7 +50,7 @@ def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, fi
 
 
 def _caption(one: Picture, room: int, margin: int) -> Text:
-    about = one.about if cell_len(one.title) <= room else one.briefly
+    about = one.about if cell_len(one.title) <= room else BRIEFLY.get(one.about, one.about)
     fits = len(about) + 1 + cell_len(one.says) <= room
     says = one.says if fits else one.says.rpartition(", ")[0] or one.says  # its numbers are worth more than a word
     about = f"{about:<{margin}}" if margin and margin + cell_len(says) <= room else f"{about} "
@@ -71,12 +71,3 @@ def _axis(one: Picture, steps: tuple[float, float], room: int, margin: int) -> T
         if place > len(first):
             line[place : place + len(now)] = now
     return Text(f"{'':>{margin}}{''.join(line)}", "dim")
-
-
-def _side_by_side(parts: Sequence[Text], room: int) -> Text:
-    row = Text()
-    for place, part in enumerate(parts):
-        padded = part.copy()
-        padded.pad_right(room - part.cell_len)
-        row.append_text(padded if place == len(parts) - 1 else Text.assemble(padded, " " * GAP))
-    return row

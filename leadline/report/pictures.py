@@ -6,18 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract import Band, Reading, Series
-from ..facts.sections import OtherReward, course_says
+from ..facts.sections import course_says
 from ..records import dataclass, replace
 from ..words.report import HELD_OUT, KL, REWARD
 from . import palette
 from .braille import Area, Points, frame
 
 FILES = {REWARD: "reward", HELD_OUT: "held-out", KL: "kl"}
+MOST = 1200  # points: two for every column of pixels
 CORNERS = 4  # points a column of a chart: first, lowest, highest, last
 GAPS = 2  # more if something is missing: the first and the last hole
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
-BRIEFLY = {HELD_OUT: "eval", KL: "KL"}
+BRIEFLY = {HELD_OUT: "eval", KL: "KL"}  # where there is little room
 AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 
 
@@ -29,16 +30,6 @@ class Picture:
     says: str  # what it does, or is, in a few words
     series: Series
     band: Band | None
-
-    @property
-    def file(self) -> str:
-        """The name of its file."""
-        return FILES[self.about]
-
-    @property
-    def briefly(self) -> str:
-        """Its name where there is little room."""
-        return BRIEFLY.get(self.about, self.about)
 
     @property
     def title(self) -> str:
@@ -67,6 +58,13 @@ class Picture:
         return about.values
 
     @property
+    def dots(self) -> tuple[Floats, Floats]:
+        """The steps and values to draw where there are pixels: a spike stays a spike."""
+        kept = thin(self.series.steps, self.series.values, MOST)
+        kept = kept[np.isfinite(self.series.values[kept])]
+        return self.series.steps[kept].astype(np.float64), self.series.values[kept]
+
+    @property
     def reach(self) -> tuple[float, float]:
         """The steps it spans, forecast and all."""
         steps = self.series.steps
@@ -82,15 +80,12 @@ def pictures(reading: Reading) -> tuple[Picture, ...]:
         if name not in others:
             found.append(_picture(reading, REWARD, name, reading.reward.caption))
         elif all(one.about == REWARD for one in found):  # the first of the held-out evals
-            found.append(_picture(reading, HELD_OUT, name, _course(others[name])))
+            start, now, shape = others[name].start, others[name].now, others[name].shape
+            says = "" if start is None or now is None else course_says(start, now, shape)
+            found.append(_picture(reading, HELD_OUT, name, says))
     if reading.kl_reward.state != "always_zero":
         found += [_picture(reading, KL, name, reading.kl_reward.caption) for name in charts.chart("kl")]
     return tuple(found)
-
-
-def _course(other: OtherReward) -> str:
-    """Return the course of a held-out eval."""
-    return "" if other.start is None or other.now is None else course_says(other.start, other.now, other.shape)
 
 
 def span(drawn: tuple[Picture, ...]) -> tuple[float, float]:

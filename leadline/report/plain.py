@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from ..digits import shortened
+
 NAME = 120  # characters that the name of a metric, a process or a key may have where it is shown
 SENTENCE = 3000  # characters that a sentence may have
 UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, invisible and direction marks, lone surrogates, line separators
@@ -28,11 +30,7 @@ def line(text: str, most: int = SENTENCE) -> str:
     >>> line("a\x1b[31m" + "b" * 50, 12)
     'a\\x1b[…bbbbb'
     """
-    shown = printable(text if len(text) <= 2 * most else text[:most] + text[-most:])
-    if len(shown) <= most:
-        return shown
-    tail = (most - 1) // 2
-    return f"{shown[: most - 1 - tail]}…{shown[len(shown) - tail :]}"
+    return shortened(printable(text if len(text) <= 2 * most else text[:most] + text[-most:]), most)
 
 
 def name(text: str) -> str:

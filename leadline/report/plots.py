@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from ..contract import Reading
 from ..digits import number
 from ..errors import MissingExtra, need
+from ..records import dataclass
 from . import palette
+from .braille import scaled
 from .files import make_folder, write_whole
-from .pictures import Picture, pictures, span, thin
+from .pictures import FILES, Picture, pictures, span
 from .plain import printable
 
 Floats = NDArray[np.float64]
@@ -26,7 +28,6 @@ Floats = NDArray[np.float64]
 DOTS_PER_INCH = 144  # of a PNG, twice the size of the SVG in pixels: sharp on any screen
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 58, 12, 28, 24  # room for numbers, and for the caption
-MOST = 1200  # points: two for every column of pixels
 TICKS = 4
 FONT = "font-family='system-ui, sans-serif' font-size='12'"
 
@@ -38,7 +39,7 @@ def write_plots(reading: Reading, folder: Path) -> tuple[tuple[str, Path], ...]:
     make_folder(folder)
     made = []
     for one in drawn:
-        file = folder / f"{one.file}.svg"
+        file = folder / f"{FILES[one.about]}.svg"
         write_whole(file, svg(one, span(drawn)))
         try:
             png = as_png(one, span(drawn))
@@ -56,17 +57,18 @@ def address(file: Path, seen_from: Path) -> str:
     return quote(Path(os.path.relpath(file, seen_from)).as_posix())
 
 
+@dataclass(frozen=True, slots=True)
 class Paper:
-    """The places of steps and values on the paper."""
+    """The places of steps and values on the paper; beyond the ends is at the edge."""
 
-    def __init__(self, steps: tuple[float, float], values: tuple[float, float]) -> None:
-        self.steps, self.values = steps, values
+    steps: tuple[float, float]
+    values: tuple[float, float]
 
     def across(self, steps: Floats) -> Floats:
-        return LEFT + _share(steps, self.steps) * (WIDTH - LEFT - RIGHT)
+        return LEFT + np.clip(scaled(steps, self.steps, 1.0), 0.0, 1.0) * (WIDTH - LEFT - RIGHT)
 
     def down(self, values: Floats) -> Floats:
-        return HEIGHT - BOTTOM - _share(values, self.values) * (HEIGHT - TOP - BOTTOM)
+        return HEIGHT - BOTTOM - np.clip(scaled(values, self.values, 1.0), 0.0, 1.0) * (HEIGHT - TOP - BOTTOM)
 
 
 def svg(one: Picture, steps: tuple[float, float]) -> str:
@@ -74,6 +76,9 @@ def svg(one: Picture, steps: tuple[float, float]) -> str:
     sheet = Paper(steps, one.heights)
     title = escape(printable(one.title))
     color = one.color.light
+    steps_seen, values = one.dots
+    places = zip(sheet.across(steps_seen).tolist(), sheet.down(values).tolist(), strict=True)
+    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
     return "\n".join(
         (
             f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' width='{WIDTH}' "
@@ -81,7 +86,8 @@ def svg(one: Picture, steps: tuple[float, float]) -> str:
             f"<rect width='{WIDTH}' height='{HEIGHT}' fill='{palette.GROUND.light}'/>",
             *_axes(sheet),
             *(_band(one, sheet, color)),
-            _points(one, sheet, color),
+            # Every point as a dot of a line without length: short to write, and a spike stays a spike.
+            f"<path d='{dots}' stroke='{color}' stroke-width='2.4' stroke-linecap='round' stroke-opacity='.55'/>",
             f"<text x='{LEFT}' y='17' {FONT} font-weight='600' fill='{color}'>{title}</text>",
             "</svg>\n",
         )
@@ -123,15 +129,6 @@ def _band(one: Picture, sheet: Paper, color: str) -> Iterable[str]:
         )
 
 
-def _points(one: Picture, sheet: Paper, color: str) -> str:
-    """Every point as a dot of a line without length: short to write, and a spike stays a spike."""
-    kept = thin(one.series.steps, one.series.values, MOST)
-    kept = kept[np.isfinite(one.series.values[kept])]
-    across, down = sheet.across(one.series.steps[kept].astype(np.float64)), sheet.down(one.series.values[kept])
-    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in zip(across.tolist(), down.tolist(), strict=True))
-    return f"<path d='{dots}' stroke='{color}' stroke-width='2.4' stroke-linecap='round' stroke-opacity='.55'/>"
-
-
 def _path(across: Floats, down: Floats) -> str:
     places = " ".join(f"{x:.1f} {y:.1f}" for x, y in zip(across.tolist(), down.tolist(), strict=True))
     return f"M{places}"
@@ -150,15 +147,6 @@ def _ticks(low: float, high: float) -> list[float]:
     step = next((unit * times for times in (1, 2, 2.5, 5) if unit * times >= rough), unit * 10)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(place * step, 12 - math.floor(math.log10(step))) for place in range(first, last + 1)][: 2 * TICKS]
-
-
-def _share(values: Floats, ends: tuple[float, float]) -> Floats:
-    """0 at the one end and 1 at the other; beyond them is at the edge. Halves: a difference of huge ends is none."""
-    low, high = ends[0] / 2, ends[1] / 2
-    if not high > low:
-        return np.full(len(values), 0.5)
-    share: Floats = np.clip((values / 2 - low) / (high - low), 0.0, 1.0)
-    return share
 
 
 def png(reading: Reading) -> bytes | None:
@@ -194,10 +182,8 @@ def as_png(one: Picture, steps: tuple[float, float]) -> bytes:
                 linewidth=0,
             )
         axes.plot(one.band.steps, one.band.middle, color=color, linewidth=1.5)
-    kept = thin(one.series.steps, one.series.values, MOST)
-    kept = kept[np.isfinite(one.series.values[kept])]
-    values = np.clip(one.series.values[kept], low, high)
-    axes.plot(one.series.steps[kept], values, ".", color=color, alpha=0.55, markersize=3, markeredgewidth=0)
+    seen, values = one.dots
+    axes.plot(seen, np.clip(values, low, high), ".", color=color, alpha=0.55, markersize=3, markeredgewidth=0)
     if one.now is not None:
         axes.axvline(one.now, color=palette.QUIET.light, linestyle=(0, (3, 3)), linewidth=1)
     if high > low:

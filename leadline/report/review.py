@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..review.choose import Passage, SamplePair, Sheet, prompt_room
+from ..review.choose import Passage, Sheet, prompt_room
 from ..review.graded import BlindGrading
 from ..review.store import Reviews
 from ..run import Review, Rollout
@@ -40,26 +40,19 @@ def sections(sheet: Sheet, *, blind: bool = False) -> list[Section]:
     """Name, heading and labeled lines of the pairs and of each stretch."""
     found: list[Section] = []
     if sheet.pairs:
-        rows = [row for number, pair in enumerate(sheet.pairs, 1) for row in _pair(number, pair, sheet.room, blind)]
+        rows = []
+        for number, pair in enumerate(sheet.pairs, 1):
+            rows.append((f"{number}", _sample(pair.early, sheet.room, blind)))
+            rows.append(("", _sample(pair.late, sheet.room, blind)))
         found.append(("pairs", words.BLIND_PAIRS if blind else words.PAIRS, rows))
     for letter, part in zip(LETTERS, sheet.stretches, strict=False):
         head = words.stretch(part.first_step, part.last_step, part.score, part.low, part.high, part.length, blind=blind)
-        found.append((letter, head, _of(part, sheet.room, blind)))
+        some = [("high" if part.lowest else "any", one) for one in part.highest]
+        some += [("low", one) for one in part.lowest]
+        if blind:
+            some = [("", one) for one in _mixed(part)]
+        found.append((letter, head, [(label, _sample(one, sheet.room, blind)) for label, one in some]))
     return found
-
-
-def _pair(number: int, pair: SamplePair, room: int, blind: bool) -> list[tuple[str, str]]:
-    return [(f"{number}", _sample(pair.early, room, blind)), ("", _sample(pair.late, room, blind))]
-
-
-def _of(part: Passage, room: int, blind: bool) -> list[tuple[str, str]]:
-    if blind:
-        return [("", _sample(one, room, blind)) for one in _mixed(part)]
-    label = "high" if part.lowest else "any"
-    return [
-        *((label, _sample(one, room, blind)) for one in part.highest),
-        *(("low", _sample(one, room, blind)) for one in part.lowest),
-    ]
 
 
 def _mixed(part: Passage) -> list[Rollout]:
@@ -74,23 +67,21 @@ def _sample(rollout: Rollout, room: int, blind: bool) -> str:
 
 def as_data(sheet: Sheet, kept: Reviews, *, blind: bool = False) -> dict[str, object]:
     """Return the same as plain data, with longer texts."""
+    stretches = []
+    for part in sheet.stretches:
+        told: dict[str, object] = {"from": part.first_step, "to": part.last_step, "length": round(part.length)}
+        some = {"samples": _mixed(part)} if blind else {"highest": part.highest, "lowest": part.lowest}
+        if not blind:
+            told |= {"score": plain(part.score), "lowest_score": plain(part.low), "highest_score": plain(part.high)}
+        stretches.append(told | {name: [_data(one, blind) for one in found] for name, found in some.items()})
     return {
         "text": words.DATA,
         "look_for": words.LOOK_FOR,
         "steps": list(sheet.steps),
         "pairs": [{"early": _data(pair.early, blind), "late": _data(pair.late, blind)} for pair in sheet.pairs],
-        "stretches": [_stretch_data(part, blind) for part in sheet.stretches],
+        "stretches": stretches,
         "reviews": [{**review_data(one), "note": note} for one, note in zip(kept.reviews, kept.notes, strict=True)],
     }
-
-
-def _stretch_data(part: Passage, blind: bool) -> dict[str, object]:
-    span: dict[str, object] = {"from": part.first_step, "to": part.last_step, "length": round(part.length)}
-    if blind:
-        return {**span, "samples": [_data(one, blind) for one in _mixed(part)]}
-    scores = {"score": plain(part.score), "lowest_score": plain(part.low), "highest_score": plain(part.high)}
-    samples = {"highest": part.highest, "lowest": part.lowest}
-    return {**span, **scores, **{name: [_data(one, blind) for one in some] for name, some in samples.items()}}
 
 
 def _data(rollout: Rollout, blind: bool) -> dict[str, object]:

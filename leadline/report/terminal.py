@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.cells import cell_len
 from rich.text import Text
 
-from ..contract import Finding, Reading, RunSummary
+from ..contract import Finding, Reading
 from ..digits import counted, sure
 from ..facts.finding import TIMELINE, side_by_side
 from ..records import dataclass
@@ -30,7 +30,6 @@ from .panels import panels
 from .pictures import pictures
 from .plain import line, name, printable
 
-NAME = "terminal"
 HEIGHT = 30  # lines of a screen where there is none
 PLOT = {24: 5, 20: 4, 16: 3}  # lines of plot on a screen of at least so many
 NOTES = 2  # findings that ask for nothing: more are folded
@@ -60,22 +59,31 @@ def render(
 
     Verbose: all of it, with the probabilities behind the words."""
     width = max(width, NARROWEST)
-    lines = _everything(reading, width) if verbose else _one_screen(reading, width, min(height, HEIGHT))
-    return shown(lines, color=color, width=width)
-
-
-def _one_screen(reading: Reading, width: int, height: int) -> list[Text]:
     room = width - MARGIN
-    head = [*_head(reading, width), *_run(reading.run, room)]
+    if verbose:
+        head = _head(reading, width, most=None)
+        head += Item("run", f"{reading.run.path} · {' · '.join(what_was_read(reading.run))}").lines(room)
+        drawn = panels(pictures(reading), width=width, rows=10)
+        rest = [line for item in _in_full(reading) for line in item.lines(room)]
+        return shown([*head, *drawn, *rest], color=color, width=width)
+    height = min(height, HEIGHT)
+    path, read = printable(reading.run.path), " · ".join(map(printable, what_was_read(reading.run)))
+    free = room - len(read) - 3
+    if len(path) > free:  # the end is what tells runs apart
+        path = f"…{path[len(path) - max(free - 1, 0) :]}" if free > 8 else "…"
+    head = [*_head(reading, width), *Item("run", f"{path} · {read}").lines(room, 1)]
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     drawn = panels(pictures(reading), width=width, rows=rows) if rows else []
-    foot = [line for item in _foot(reading) for line in item.lines(room, LABELED)]
-    left = height - len(head) - len(drawn) - len(foot)
-    return [*head, *drawn, *_findings(reading, room, left), *foot]
+    foot = [Item("note", note) for note in reading.run.notes[:2]]
+    if missing := missing_says(reading):
+        foot.append(Item("missing", missing))
+    rest = [line for item in foot for line in item.lines(room, LABELED)]
+    left = height - len(head) - len(drawn) - len(rest)
+    return shown([*head, *drawn, *_findings(reading, room, left), *rest], color=color, width=width)
 
 
 def _head(reading: Reading, width: int, most: int | None = LABELED) -> list[Text]:
-    """The headline and the labeled lines; two samples if text is the evidence."""
+    """Return the headline and the labeled lines; two samples if text is the evidence."""
     judgement = reading.judgement
     shade = palette.outcome(judgement.verdict, judgement.outcome)
     items = [
@@ -103,15 +111,6 @@ def _rows(said: str, width: int) -> list[str]:
     return rows
 
 
-def _run(run: RunSummary, room: int) -> list[Text]:
-    """One line; of a path that is too long the end is what tells runs apart."""
-    path, rest = printable(run.path), " · ".join(map(printable, what_was_read(run)))
-    free = room - len(rest) - 3
-    if len(path) > free:
-        path = f"…{path[len(path) - max(free - 1, 0) :]}" if free > 8 else "…"
-    return Item("run", f"{path} · {rest}").lines(room, 1)
-
-
 def _findings(reading: Reading, room: int, left: int) -> list[Text]:
     """Findings by weight, as long as there is room; then the first clause of each of the others, and the order in
     which things changed. The findings in the head are not repeated."""
@@ -128,7 +127,8 @@ def _findings(reading: Reading, room: int, left: int) -> list[Text]:
     notes = 0
     for place, (finding, says) in enumerate(told):
         notes += finding.severity == "note"
-        made = _found(finding, says).lines(room, FINDING)
+        style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
+        made = Item(finding.severity, says, _tail(finding), style).lines(room, FINDING)
         kept_free = FOLDED if place < len(told) - 1 else 0
         if rest or notes > NOTES or len(lines) + len(made) + kept_free > left:
             rest.append(first_clause(says))
@@ -139,40 +139,12 @@ def _findings(reading: Reading, room: int, left: int) -> list[Text]:
     return [*lines, *after]
 
 
-def _found(finding: Finding, says: str) -> Item:
-    style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
-    return Item(finding.severity, says, _tail(finding), style)
-
-
 def _tail(finding: Finding | None) -> str:
     return "" if finding is None else f" [{finding.id}, {sure(finding.p)}]"
 
 
-def _foot(reading: Reading) -> Iterator[Item]:
-    """Notes on the reading itself, and what is missing."""
-    yield from (Item("note", note) for note in reading.run.notes[:2])
-    if missing := missing_says(reading):
-        yield Item("missing", missing)
-
-
-def _everything(reading: Reading, width: int) -> list[Text]:
-    room = width - MARGIN
-    lines = _head(reading, width, most=None)
-    lines += Item("run", f"{reading.run.path} · {' · '.join(what_was_read(reading.run))}").lines(room)
-    lines += panels(pictures(reading), width=width, rows=10)
-    return lines + [line for item in _in_full(reading) for line in item.lines(room)]
-
-
-def _processes(reading: Reading) -> Iterator[str]:
-    """Each process once, however many stretches of time it ran for."""
-    stretches = Counter((one.process, one.did.say(), one.p) for one in reading.conflicts)
-    for (process, did, p), times in stretches.items():
-        ran = f" ({counted(times, 'interval')})" if times > 1 else ""
-        yield f"{process}{ran}: {did} ({sure(p)})"
-
-
 def _in_full(reading: Reading) -> Iterator[Item]:
-    """The words of every section with the probabilities behind them, every finding with what it rests on."""
+    """Yield the words of every section with the probabilities behind them, every finding with what it rests on."""
     reward, kl, machine = reading.reward, reading.kl_reward, reading.resources
     yield Item("reward", f"{reward.shape}: {reward.say()}")
     ranked = sorted(reward.probabilities.items(), key=lambda item: -item[1])
@@ -185,7 +157,11 @@ def _in_full(reading: Reading) -> Iterator[Item]:
     if machine.phases:
         yield Item("time", machine.time(most=len(machine.phases)))
     yield from (Item("time", remark.say()) for remark in machine.remarks)
-    yield from (Item("process", says) for says in _processes(reading))
+    # each process once, however many stretches of time it ran for
+    stretches = Counter((one.process, one.did.say(), one.p) for one in reading.conflicts)
+    for (process, did, p), times in stretches.items():
+        ran = f" ({counted(times, 'interval')})" if times > 1 else ""
+        yield Item("process", f"{process}{ran}: {did} ({sure(p)})")
     for finding in reading.findings:
         yield Item(finding.severity, sentence(finding), _tail(finding))
         for evidence in finding.evidence:

@@ -8,6 +8,8 @@ import hmac
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
+from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlencode
 
@@ -21,12 +23,13 @@ from ..errors import LeadlineError
 from ..live.history import Point, Spell, past_of, spells
 from ..records import asdict, dataclass, field
 from ..report.data import dump, plain
+from ..report.html.page import colours
 from ..shelf import people, query
 from ..shelf.people import WHATS
 from ..shelf.row import Row
 from ..shelf.store import Shelf
 from ..words import serve as words
-from . import assets, pages
+from . import pages
 from .guard import Doors, Guard
 from .kept import PageCache
 from .pages import Visitor
@@ -43,6 +46,7 @@ WHO, SINCE, LAST = "leadline_who", "leadline_since", "leadline_last"  # cookies;
 YEAR = 365 * 86400
 MOMENT = 1.0  # seconds that a page of rows is kept: what goes by the clock alone, such as silence, may be as old
 PAGES = 64  # of rows that are kept
+STATIC = {"app.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8"}
 
 
 @dataclass(slots=True)
@@ -147,11 +151,10 @@ def _visitor(request: Request) -> Visitor:
 
 def _triage(request: Request) -> Response:
     shelf, now, visitor = _state(request).shelf, time.time(), _visitor(request)
-
-    def made() -> str:
-        return pages.triage(*query.triage(shelf, now, URGENT, visitor.since), now, visitor)
-
-    return _kept(request, words.GROUPS["person"], made, visitor)
+    title = words.GROUPS["person"]
+    return _kept(
+        request, title, lambda: pages.triage(*query.triage(shelf, now, URGENT, visitor.since), now, visitor), visitor
+    )
 
 
 def _kept(request: Request, title: str, made: Callable[[], str], visitor: Visitor | None = None) -> Response:
@@ -179,19 +182,16 @@ def _asked(request: Request) -> query.Asked:
     )
 
 
-def _columns(request: Request) -> tuple[str, ...]:
-    told = request.query_params
-    wanted = told.getlist("col") or told.get("cols", "").split(",")
-    columns = tuple(name for name in pages.COLUMNS if name in wanted)
-    return columns or pages.SHOWN
-
-
 def _runs(request: Request) -> Response:
     shelf, now, asked, visitor = _state(request).shelf, time.time(), _asked(request), _visitor(request)
     by = request.query_params.get("by", "")
 
+    told = request.query_params
+    wanted = told.getlist("col") or told.get("cols", "").split(",")
+    columns = tuple(name for name in pages.COLUMNS if name in wanted) or pages.SHOWN
+
     def made() -> str:
-        columns, choices = _columns(request), query.choices(shelf)
+        choices = query.choices(shelf)
         if by in query.BY:
             return pages.grouped(query.together(shelf, asked, by, now), by, asked, columns, choices)
         return pages.table(*query.lines(shelf, asked, now), asked, columns, choices, now, visitor)
@@ -249,8 +249,12 @@ def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
         return ()
 
 
-def _framed(page: str) -> HTMLResponse:
+def _framed(made: Callable[[], str]) -> HTMLResponse:
     """Return a report to stand in a frame of ours; its scripts run by their digests alone."""
+    try:
+        page = made()
+    except LeadlineError as error:
+        return _failed(error.what)
     return HTMLResponse(page, headers={"content-security-policy": rules_of(page), "x-frame-options": "SAMEORIGIN"})
 
 
@@ -258,10 +262,7 @@ def _report(request: Request) -> Response:
     one = _line(request)
     if one is None:
         return _failed(words.NO_SUCH_RUN)
-    try:
-        return _framed(_state(request).reports.of(one.row))
-    except LeadlineError as error:
-        return _failed(error.what)
+    return _framed(lambda: _state(request).reports.of(one.row))
 
 
 def _compare(request: Request) -> Response:
@@ -271,10 +272,7 @@ def _compare(request: Request) -> Response:
     rows = [one.row for one in found if one is not None]
     if len(rows) < 2:
         return _failed(words.COMPARE_TWO, 400)
-    try:
-        return _framed(state.reports.compared(rows))
-    except LeadlineError as error:
-        return _failed(error.what)
+    return _framed(lambda: state.reports.compared(rows))
 
 
 def _reading(request: Request) -> Response:
@@ -285,10 +283,16 @@ def _reading(request: Request) -> Response:
 
 def _static(request: Request) -> Response:
     name = request.path_params["name"]
-    body = assets.asset(name)
-    if body is None:
-        return Response(status_code=404)
-    return Response(body, headers={"content-type": assets.KINDS[name]})
+    return (
+        Response(_asset(name), headers={"content-type": STATIC[name]}) if name in STATIC else Response(status_code=404)
+    )
+
+
+@cache
+def _asset(name: str) -> bytes:
+    """Return a part of the page, from the package."""
+    text = files(__package__).joinpath(f"static/{name}").read_text(encoding="utf-8")
+    return (f"{colours()}\n{text}" if name.endswith(".css") else text).encode()
 
 
 # --- what people say

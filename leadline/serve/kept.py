@@ -30,7 +30,11 @@ class PageCache:
                 page = self._known(asked)  # somebody else may have made it meanwhile
                 if page is None:
                     page = make()
-                    self._keep(asked, page)
+                    packed = zlib.compress(page.encode("utf-8", "replace"), 1)
+                    with self._guard:
+                        self._kept[asked] = self._clock(), packed
+                        while len(self._kept) > self._most:
+                            self._kept.popitem(last=False)
         return page
 
     def _known(self, asked: Hashable) -> str | None:
@@ -40,10 +44,3 @@ class PageCache:
                 return None
             self._kept.move_to_end(asked)
         return zlib.decompress(page).decode()
-
-    def _keep(self, asked: Hashable, page: str) -> None:
-        packed = zlib.compress(page.encode("utf-8", "replace"), 1)
-        with self._guard:
-            self._kept[asked] = self._clock(), packed
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)

@@ -76,7 +76,14 @@ def triage(
     if not needy:
         says = words.NOTHING_NEEDED if sum(counts.values()) else words.NOTHING_KEPT
         return f"<h1>{h(words.GROUPS['person'])}</h1>{groups}<p>{h(says)}</p>"
-    parts = [_new(new, fresh, now, visitor)] if new else []
+    parts = []
+    if new:
+        seen = f'<button type="button" id="seen">{h(words.MARK_SEEN)}</button>'
+        count = f'<span class="count">{h(words.found(len(new), fresh))}</span>'
+        parts.append(
+            f'<section class="new"><h2>{h(words.new_since(visitor.since, now))} {count} {seen}</h2>'
+            f"{_listed(new, now, visitor, mixed=True)}</section>"
+        )
     for title, over in ((words.STILL_RUNNING, False), (words.ENDED_LATELY, True)):
         reasons = [reason for reason in needy if reason.over == over]
         if reasons:
@@ -102,15 +109,6 @@ def _bulk(visitor: Visitor) -> str:
     return (
         f'{_signed(visitor)}<button name="what" value="acknowledge">{h(words.ACKNOWLEDGE_SELECTED)}</button>'
         f'<button name="what" value="mute">{h(words.MUTE_SELECTED)}</button>'
-    )
-
-
-def _new(lines: Sequence[RowNow], fresh: int, now: float, visitor: Visitor) -> str:
-    seen = f'<button type="button" id="seen">{h(words.MARK_SEEN)}</button>'
-    count = f'<span class="count">{h(words.found(len(lines), fresh))}</span>'
-    return (
-        f'<section class="new"><h2>{h(words.new_since(visitor.since, now))} {count} {seen}</h2>'
-        f"{_listed(lines, now, visitor, mixed=True)}</section>"
     )
 
 
@@ -333,6 +331,12 @@ def run(
         else f"<p>{h(unreadable)}</p><p>{h(row.says)}</p>"
         f'<p><a href="/run/{one.key}/reading.json">Report as JSON</a></p>'
     )
+    notes = "".join(
+        f"<li><time>{h(words.moment(note.at))}</time> <b>{h(words.SAID.get(note.what, note.what))}</b> by"
+        f" {h(note.who, 80)}{f' until {words.moment(note.until)}' if note.until else ''} {h(note.note, 2000)}</li>"
+        for note in said
+    )
+    notes = f'<ol class="timeline">{notes}</ol>' if notes else ""
     return (
         f"<h1>{h(row.name, 160)}</h1>{need}"
         f'<p id="about" class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
@@ -341,44 +345,31 @@ def run(
         '<div class="beside"><section aria-label="Checks"><h2>Past verdicts, and what happened next</h2>'
         f'<div id="looks">{_looks(looks)}</div></section>'
         f'<section aria-label="People"><h2>People</h2>{_acting(one, visitor)}'
-        f'<div id="said">{_said(said)}</div></section></div>'
+        f'<div id="said">{notes}</div></section></div>'
     )
 
 
 def _looks(spells: Sequence[Spell]) -> str:
     if not spells:
         return "<p>Not watched yet: run leadline watch PATH.</p>"
-    listed = "".join(
-        f'<li><time>{h(words.moment(spell.at))}</time> step {spell.first.step} <span class="verdict'
-        f' {h(calls_for(spell.first.verdict, spell.first.outcome))}">{h(spell.says)}</span>'
-        f'<p class="since">{h(_came_of(spell))}</p></li>'
-        for spell in spells
-    )
+    listed = ""
+    for spell in spells:
+        first, end = spell.first, spell.end
+        same = first.judged == end.judged and first.step != end.step and not spell.anew
+        came = words.came_of(
+            looks=spell.looks,
+            last_step=spell.last.step,
+            then=None if spell.then is None else (spell.then.verdict, spell.then.step),
+            anew=spell.anew,
+            levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
+            due=spell.due,
+            kept=spell.kept,
+        )
+        listed += (
+            f'<li><time>{h(words.moment(spell.at))}</time> step {first.step} <span class="verdict'
+            f' {h(calls_for(first.verdict, first.outcome))}">{h(spell.says)}</span><p class="since">{h(came)}</p></li>'
+        )
     return f'<ol class="timeline">{listed}</ol>'
-
-
-def _came_of(spell: Spell) -> str:
-    first, end = spell.first, spell.end
-    same = first.judged == end.judged and first.step != end.step and not spell.anew
-    then = None if spell.then is None else (spell.then.verdict, spell.then.step)
-    return words.came_of(
-        looks=spell.looks,
-        last_step=spell.last.step,
-        then=then,
-        anew=spell.anew,
-        levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
-        due=spell.due,
-        kept=spell.kept,
-    )
-
-
-def _said(said: Sequence[Note]) -> str:
-    listed = "".join(
-        f"<li><time>{h(words.moment(one.at))}</time> <b>{h(words.SAID.get(one.what, one.what))}</b> by {h(one.who, 80)}"
-        f"{f' until {words.moment(one.until)}' if one.until else ''} {h(one.note, 2000)}</li>"
-        for one in said
-    )
-    return f'<ol class="timeline">{listed}</ol>' if listed else ""
 
 
 def _acting(one: RowNow, visitor: Visitor) -> str:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import socket
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ..agents.library import Library
+from ..agents.roots import Roots
 from ..errors import BadOrder, LeadlineError, need
 from ..fleet.pool import Pool
-from ..fleet.scan import scan
+from ..fleet.scan import scan, settled
 from ..records import dataclass
 from ..shelf.store import Shelf
+from ..sources.mapping import FILE
 from ..words.serve import AGENTS_AT, OTHER_NAMES
 from .guard import WILDCARDS, doors_for, is_loopback, names_of
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 TOKEN = "LEADLINE_TOKEN"
 
@@ -40,7 +48,6 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
     import uvicorn
 
     from ..agents.server import PATH
-    from .agents import agents_app
     from .app import application
 
     host, listening = options.host, _listening(options.host, options.port)
@@ -81,6 +88,18 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
         ended.set()
         if options.roots:
             scanning.join(20)
+
+
+def agents_app(shelf: Shelf, roots: Sequence[str]) -> Starlette | None:
+    """Return the MCP server over the local folders among `roots`; None if there are none, or without the extra."""
+    folders = [root for root in roots if Path(root).is_dir()]
+    if not folders or importlib.util.find_spec("mcp") is None:
+        return None
+    from ..agents.server import build, http_app  # only with the extra
+
+    # What the page's own folder says of keys holds for agents too: they see what the page shows.
+    found = Roots.of(folders, files=[Path.cwd() / FILE])
+    return http_app(build(Library(found, shelf=shelf, scanned=tuple(map(settled, folders)))))
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -6,7 +6,7 @@ Whether a run needs attention depends on the time of asking: rows are not writte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..records import dataclass
 from .row import FINISHED, NEEDS, Row
@@ -111,11 +111,15 @@ class Together:
     verdicts: int  # different ones
 
 
-def _all(now: float) -> tuple[str, list[object]]:
-    """Return a table of all rows with what they need now, and its values."""
-    rows = f"SELECT runs.*, {GROUP} AS now_group, {NEED} AS now_needs FROM runs"
-    table = f"(SELECT {FIELDS}, key, handed_to, now_group, now_needs, {SINCE} AS now_since"
-    return f"{table} FROM ({rows}) AS needing) AS told", [now - FRESH, now, now, now, now, now]
+TOLD = (
+    f"(SELECT {FIELDS}, key, handed_to, now_group, now_needs, {SINCE} AS now_since"
+    f" FROM (SELECT runs.*, {GROUP} AS now_group, {NEED} AS now_needs FROM runs) AS needing) AS told"
+)
+
+
+def _rows(shelf: Shelf, what: str, rest: str, values: Sequence[object], now: float, table: str = TOLD) -> list[Any]:
+    """Select from all rows with what they need now."""
+    return shelf.base.rows(f"SELECT {what} FROM {table} {rest}", (now - FRESH, now, now, now, now, now, *values))
 
 
 def _where(asked: Asked) -> tuple[str, list[object]]:
@@ -141,36 +145,28 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
 
 def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[RowNow], int]:
     """Return one page of the table, and how many rows there are in all."""
-    table, first = _all(now)
     where, values = _where(asked)
     column = SORTS.get(asked.sort, "urgency")
     order = URGENCY if column == "urgency" else column
     way = "DESC" if asked.down else "ASC"
     size = min(max(asked.size, 1), MOST)
     last = f", {OVER}, last_at DESC" if column == "urgency" else ""
-    found = shelf.base.rows(
-        f"SELECT {ASKED} FROM {table} WHERE {where}"
-        f" ORDER BY {order} IS NULL, {order} {way}{last}, name LIMIT ? OFFSET ?",
-        (*first, *values, size, max(asked.page, 0) * size if asked.first is None else asked.first),
-    )
-    total = shelf.base.rows(f"SELECT COUNT(*) FROM {table} WHERE {where}", (*first, *values))[0][0]
+    first = max(asked.page, 0) * size if asked.first is None else asked.first
+    ordered = f"WHERE {where} ORDER BY {order} IS NULL, {order} {way}{last}, name LIMIT ? OFFSET ?"
+    found = _rows(shelf, ASKED, ordered, (*values, size, first), now)
+    total = _rows(shelf, "COUNT(*)", f"WHERE {where}", values, now)[0][0]
     return [_line(row) for row in found], int(total)
 
 
 def line_of(shelf: Shelf, key: str, now: float) -> RowNow | None:
     """Return the run of a key."""
-    table, first = _all(now)
-    return next(map(_line, shelf.base.rows(f"SELECT {ASKED} FROM {table} WHERE key = ?", (*first, key))), None)
+    return next(map(_line, _rows(shelf, ASKED, "WHERE key = ?", (key,), now)), None)
 
 
 def keys_of(shelf: Shelf, need: str, *, over: bool, now: float) -> list[str]:
     """Return the keys of all runs that need attention for this reason."""
-    table, first = _all(now)
-    found = shelf.base.rows(
-        f"SELECT key FROM {table} WHERE now_group = 'person' AND now_needs = ? AND {OVER} = ?",
-        (*first, need, int(over)),
-    )
-    return [key for (key,) in found]
+    where = f"WHERE now_group = 'person' AND now_needs = ? AND {OVER} = ?"
+    return [key for (key,) in _rows(shelf, "key", where, (need, int(over)), now)]
 
 
 def _line(values: Sequence[object]) -> RowNow:
@@ -193,10 +189,8 @@ def triage(
 ) -> tuple[dict[Group, int], list[RowNow], int, list[Needy]]:
     """Return how many runs there are in each group; those that came to need attention after `since`, and how many they
     are; and the others by reason, what still runs first. At most `most` of each."""
-    table, first = _all(now)
-    found = shelf.base.rows(
-        f"SELECT now_group, now_needs, {OVER}, COUNT(*) FROM {table} GROUP BY now_group, now_needs, {OVER}", first
-    )
+    reason = f"now_group, now_needs, {OVER}"
+    found = _rows(shelf, f"{reason}, COUNT(*)", f"GROUP BY {reason}", (), now)
     groups: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     many: dict[tuple[bool, str], int] = {}
     for group, need, over, count in found:
@@ -206,27 +200,19 @@ def triage(
     new: list[RowNow] = []
     fresh = 0
     if since is not None:
-        found = shelf.base.rows(
-            f"SELECT COUNT(*) OVER (), {ASKED} FROM {table} WHERE now_group = 'person' AND now_since > ?"
-            f" ORDER BY {URGENCY}, {OVER}, {RANK} LIMIT ?",
-            (*first, since, 2 * most),
-        )
+        where = f"WHERE now_group = 'person' AND now_since > ? ORDER BY {URGENCY}, {OVER}, {RANK} LIMIT ?"
+        found = _rows(shelf, f"COUNT(*) OVER (), {ASKED}", where, (since, 2 * most), now)
         new = [_line(values) for _, *values in found]
         fresh = int(found[0][0]) if found else 0
-    ranked = (
-        f"SELECT {ASKED}, ROW_NUMBER() OVER (PARTITION BY now_needs, {OVER} ORDER BY {RANK}) AS nth FROM {table}"
-        " WHERE now_group = 'person'"
-    )
+    nth = f"ROW_NUMBER() OVER (PARTITION BY now_needs, {OVER} ORDER BY {RANK}) AS nth"
+    ranked = f"(SELECT told.*, {nth} FROM {TOLD} WHERE now_group = 'person') AS told"
     told = {line.key for line in new}
     shown: dict[tuple[bool, str], list[RowNow]] = {}
-    for *values, _ in shelf.base.rows(
-        f"SELECT * FROM ({ranked}) AS ranked WHERE nth <= ? ORDER BY nth", (*first, most + len(new))
-    ):
-        line = _line(values)
+    for line in map(_line, _rows(shelf, ASKED, "WHERE nth <= ? ORDER BY nth", (most + len(new),), now, ranked)):
         of_reason = shown.setdefault((line.row.ended in FINISHED, line.need or ""), [])
         if line.key not in told and len(of_reason) < most:
             of_reason.append(line)
-    order = sorted(many, key=lambda reason: (reason[0], NEEDS.index(reason[1])))
+    order = sorted(many, key=lambda one: (one[0], NEEDS.index(one[1])))
     needy = [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
     return groups, new, fresh, needy
 
@@ -235,19 +221,16 @@ def together(shelf: Shelf, asked: Asked, by: str, now: float) -> list[Together]:
     """Return the wanted rows grouped by a column, with the spread within each group."""
     if by not in BY:
         return []
-    table, first = _all(now)
     where, values = _where(asked)
-    found = shelf.base.rows(
-        f"SELECT COALESCE({by}, ''), COUNT(*), SUM(CASE WHEN now_group = 'person' THEN 1 ELSE 0 END), MIN(level),"
-        f" AVG(level), MAX(level), MAX(last_step), COUNT(DISTINCT verdict) FROM {table} WHERE {where}"
-        f" GROUP BY COALESCE({by}, '') ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?",
-        (*first, *values, MOST),
+    found = _rows(
+        shelf,
+        f"COALESCE({by}, ''), COUNT(*), SUM(CASE WHEN now_group = 'person' THEN 1 ELSE 0 END), MIN(level),"
+        " AVG(level), MAX(level), MAX(last_step), COUNT(DISTINCT verdict)",
+        f"WHERE {where} GROUP BY COALESCE({by}, '') ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?",
+        (*values, MOST),
+        now,
     )
-    return [Together(meant(name), *map(_number, rest)) for name, *rest in found]  # type: ignore[arg-type]
-
-
-def _number(value: object) -> object:
-    return int(value) if isinstance(value, int) else value
+    return [Together(meant(name), *rest) for name, *rest in found]
 
 
 def choices(shelf: Shelf) -> dict[str, list[str]]:

@@ -87,7 +87,12 @@ class Shelf:
     def claim(self, scope: Scope, owner: str, limit: int) -> list[Task]:
         """Lease places that are due and not being read, and return them as tasks."""
         now = self.base.now()
-        self._free_the_dead(scope, now)
+        leased = (
+            f"SELECT DISTINCT leased_by FROM places WHERE {scope.where} AND leased_by IS NOT NULL AND leased_until >= ?"
+        )
+        for (holder,) in self.base.rows(leased, (*scope.values, now)):
+            if is_dead(holder):  # a process of this machine: its places are read without waiting
+                self.base.run("UPDATE places SET leased_by = NULL WHERE leased_by = ?", (holder,))
         with self.base.writing():
             found = self.base.rows(
                 f"SELECT place, root, wanted, attempts FROM places WHERE {scope.where} AND seen_at >= ?"
@@ -118,10 +123,7 @@ class Shelf:
 
     def release(self, owner: str) -> None:
         """Free what was leased and not read by a scan that was told to end."""
-        self.base.run(
-            "UPDATE places SET leased_by = NULL, leased_until = NULL WHERE leased_by = ?",
-            (owner,),
-        )
+        self.base.run("UPDATE places SET leased_by = NULL, leased_until = NULL WHERE leased_by = ?", (owner,))
 
     def left(self, scope: Scope) -> int:
         """Return how many places are still due, whoever reads them."""
@@ -138,17 +140,6 @@ class Shelf:
         )
         return tuple((meant(identity), mark) for identity, mark in rows)
 
-    def _free_the_dead(self, scope: Scope, now: float) -> None:
-        """Free leases of dead processes of this machine, so that their places are read without waiting."""
-        holders = self.base.rows(
-            f"SELECT DISTINCT leased_by FROM places WHERE {scope.where}"
-            " AND leased_by IS NOT NULL AND leased_until >= ?",
-            (*scope.values, now),
-        )
-        for (holder,) in holders:
-            if is_dead(holder):
-                self.base.run("UPDATE places SET leased_by = NULL WHERE leased_by = ?", (holder,))
-
     # --- what came of it
 
     def put(self, outcome: UnitOutcome, *, owner: str, maker: str) -> bool:
@@ -162,27 +153,24 @@ class Shelf:
             )
             if not done:
                 return False
-            self._put_rows(outcome, place, now)
+            change = self.changed()
+            for entry in outcome.entries:
+                self._put_row(entry, change, now)
+            there = {stored(entry.row.identity) for entry in outcome.entries} | set(map(stored, outcome.kept))
+            for (identity,) in self.base.rows("SELECT identity FROM runs WHERE place = ?", (place,)):
+                if identity not in there:
+                    self.base.run(
+                        "UPDATE runs SET vanished_at = COALESCE(vanished_at, ?), change = ? WHERE identity = ?",
+                        (now, change, identity),
+                    )
+            for identity in outcome.kept:
+                self.base.run("UPDATE runs SET vanished_at = NULL WHERE identity = ?", (stored(identity),))
             self.base.run(
                 "UPDATE places SET again_at = (SELECT MIN(still_at) FROM runs WHERE runs.place = places.place"
                 " AND vanished_at IS NULL) WHERE place = ?",
                 (place,),
             )
             return True
-
-    def _put_rows(self, outcome: UnitOutcome, place: str, now: float) -> None:
-        change = self.changed()
-        for entry in outcome.entries:
-            self._put_row(entry, change, now)
-        there = {stored(entry.row.identity) for entry in outcome.entries} | set(map(stored, outcome.kept))
-        for (identity,) in self.base.rows("SELECT identity FROM runs WHERE place = ?", (place,)):
-            if identity not in there:
-                self.base.run(
-                    "UPDATE runs SET vanished_at = COALESCE(vanished_at, ?), change = ? WHERE identity = ?",
-                    (now, change, identity),
-                )
-        for identity in outcome.kept:
-            self.base.run("UPDATE runs SET vanished_at = NULL WHERE identity = ?", (stored(identity),))
 
     def _put_row(self, entry: ShelfEntry, change: int, now: float) -> None:
         values = [stored(value) if isinstance(value, str) else value for value in astuple(entry.row)]

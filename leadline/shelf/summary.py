@@ -72,7 +72,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
             level=judgement.reason.level,
             need=need_of(judgement, asks=asks),
-            spark=spark(_drawn(run, judgement)),
+            spark=spark(run.get(judgement.judged or HEADLINE) or run.get(HEADLINE) or next(iter(run.series), None)),
             mark=mark,
             digest=hashlib.sha256(body).hexdigest(),
             outcome=judgement.outcome,
@@ -111,10 +111,6 @@ def need_of(judgement: Judgement, *, asks: bool) -> Need | None:
     if judgement.ended == "silent":
         return "silent"
     return "wasting" if verdict == "stop" and kind in SPENT else unread
-
-
-def _drawn(run: Run, judgement: Judgement) -> Series | None:
-    return run.get(judgement.judged or HEADLINE) or run.get(HEADLINE) or next(iter(run.series), None)
 
 
 def spark(series: Series | None) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..draws import Stream
 from ..records import replace
@@ -36,8 +35,14 @@ def copied(written: Written) -> tuple[Values, Values]:
     ours, owner = _grams(written.answers, PHRASE)
     known = np.unique(whose * SALT * SALT + theirs)
 
+    starts = np.flatnonzero(written.answers.owner[1:] == written.answers.owner[:-1])
+
     def hits(source: Ids) -> Values:
-        return _covered(written.answers, np.isin(source[owner] * SALT * SALT + ours, known), PHRASE)
+        covered = np.zeros(len(written.answers.ids))  # by tokens in a run that was found
+        found = starts[np.isin(source[owner] * SALT * SALT + ours, known)]
+        for shift in range(PHRASE):
+            covered[found + shift] = 1.0
+        return covered
 
     return _own_and_others(written, hits)
 
@@ -86,7 +91,12 @@ def recurring(written: Written) -> Values:
     if written.words:
         short = _stretches(answers, min(window, STRETCH))
         again |= _seen(short, answers.ids, written.says[answers.ids])
-        again &= ~_framed(written)
+        held = np.unique(answers.owner * written.kinds + answers.ids)
+        owner, token = held // written.kinds, held % written.kinds
+        places, times = np.unique(written.batch[owner] * written.kinds + token, return_counts=True)
+        size = np.bincount(written.batch, minlength=written.batches)
+        framed = places[times > 0.5 * size[places // written.kinds]]  # in most answers of their step
+        again &= ~np.isin(written.batch[answers.owner] * written.kinds + answers.ids, framed)
     count = answers.count if written.words else np.bincount(answers.owner[follows], minlength=len(written))
     share: Values = np.zeros(len(written))  # an answer of one token repeats nothing
     hits = np.bincount(answers.owner, weights=again, minlength=len(written))
@@ -162,18 +172,6 @@ def _window(written: Written) -> int:
     return max(SHORTEST, int(np.median(written.answers.count[written.batch == 0])))
 
 
-def _framed(written: Written) -> Flags:
-    """Tell which tokens stand in most answers of their step."""
-    answers = written.answers
-    held = np.unique(answers.owner * written.kinds + answers.ids)
-    owner, token = held // written.kinds, held % written.kinds
-    places, times = np.unique(written.batch[owner] * written.kinds + token, return_counts=True)
-    size = np.bincount(written.batch, minlength=written.batches)
-    most = places[times > 0.5 * size[places // written.kinds]]
-    framed: Flags = np.isin(written.batch[answers.owner] * written.kinds + answers.ids, most)
-    return framed
-
-
 def stuttered(written: Written) -> Values:
     """Return how much of an answer is the same few letters over and over ("haha ha"), beyond what the same letters hold
     in any order: a word of its own each time, and so no loop of words. Blanks and marks are none: code is indented,
@@ -231,24 +229,6 @@ def alike_by_chance(written: Written) -> Values:
     return mixed * (1 - same)
 
 
-def strange(written: Written) -> Values:
-    """Return how much of an answer are words that no other answer or prompt of its step holds: little of a language,
-    nearly all of random letters. NaN of an answer with so few words that each may be a name or number."""
-    answers, prompts = written.answers, written.prompts
-    share: Values = np.full(len(written), np.nan)
-    if not written.words:
-        return share
-    said = written.batch[answers.owner] * written.kinds + answers.ids
-    owners = np.unique(np.stack([said, answers.owner]), axis=1)
-    words, holders = np.unique(owners[0], return_counts=True)
-    asked = written.batch[prompts.owner] * written.kinds + prompts.ids
-    alone = np.isin(said, words[holders == 1]) & ~np.isin(said, asked)
-    hits = np.bincount(answers.owner, weights=alone, minlength=len(written))
-    long = answers.count >= SHORTEST
-    most = written.means(long.astype(np.float64))[written.batch] > 0.5  # few long ones have nothing to share words with
-    return np.divide(hits, answers.count, out=share, where=long & most)
-
-
 def agreement(written: Written) -> Values:
     """Return how like the answers to one prompt are to each other, by group."""
     likeness: Values = np.full(len(written.group_batch), np.nan)
@@ -258,7 +238,8 @@ def agreement(written: Written) -> Values:
 
 
 def _together(text: Tokens, part: Ids, parts: int, words: bool) -> Iterator[tuple[int, slice, Values]]:
-    """Yield the parts of the samples with more than one of them, which samples they are, and how they overlap."""
+    """Yield the parts of the samples with more than one of them, which samples they are, and (samples, samples) the
+    share of all that two hold that both hold."""
     grams, owner = held(text, 2 if words else 3)
     edges = np.searchsorted(part, np.arange(parts + 1))
     at = np.searchsorted(owner, edges)
@@ -266,18 +247,12 @@ def _together(text: Tokens, part: Ids, parts: int, words: bool) -> Iterator[tupl
         if last - first > 1:
             names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
             who = owner[at[place] : at[place + 1]] - first
-            yield place, slice(first, last), _overlaps(who, columns.reshape(-1), last - first, len(names))
-
-
-def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Values:
-    """Return (samples, samples) the share of all that two hold that both hold."""
-    matrix = np.zeros((samples, names + 1), dtype=np.float32)
-    matrix[owner, column] = 1
-    matrix[matrix.sum(axis=1) == 0, -1] = 1  # empty answers are alike
-    both = (matrix @ matrix.T).astype(np.float64)
-    sizes = np.diag(both)
-    overlaps: Values = both / (sizes[:, None] + sizes[None, :] - both)
-    return overlaps
+            matrix = np.zeros((last - first, len(names) + 1), dtype=np.float32)
+            matrix[who, columns.reshape(-1)] = 1
+            matrix[matrix.sum(axis=1) == 0, -1] = 1  # empty answers are alike
+            both = (matrix @ matrix.T).astype(np.float64)
+            sizes = np.diag(both)
+            yield place, slice(first, last), both / (sizes[:, None] + sizes[None, :] - both)
 
 
 def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
@@ -290,15 +265,6 @@ def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
     times = np.empty(len(key), dtype=np.int64)
     times[order] = np.arange(len(ranked)) - start
     return (source[text.owner] * kinds + text.ids) * TIMES + np.minimum(times, TIMES - 1)
-
-
-def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:
-    """Tell which tokens lie in a run that was found."""
-    covered = np.zeros(len(answers.ids))
-    starts = np.flatnonzero(answers.owner[1:] == answers.owner[:-1])[inside]
-    for shift in range(size):
-        covered[starts + shift] = 1.0
-    return covered
 
 
 def _grams(text: Tokens, size: int) -> tuple[Ids, Ids]:
@@ -315,7 +281,12 @@ def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
     parts = [_grams(text, count) for count in range(1 if size == PHRASE else size, size + 1)]
     short = (text.count > 0) & (text.count < size)
     if short.any():
-        parts.append(_whole(text, short))
+        first, whose = np.cumsum(text.count) - text.count, np.flatnonzero(short)
+        gram = np.full(len(whose), -1, dtype=np.int64)  # never that of a run
+        for shift in range(int(text.count[whose].max())):
+            inside = text.count[whose] > shift
+            gram[inside] = gram[inside] * SALT - text.ids[first[whose[inside]] + shift] - 1
+        parts.append((gram, whose))
     grams = np.concatenate([gram + place for place, (gram, _) in enumerate(parts)])
     owner = np.concatenate([who for _, who in parts])
     order = np.lexsort((grams, owner))
@@ -323,14 +294,3 @@ def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
     anew = np.ones(len(order), dtype=bool)
     anew[1:] = (grams[1:] != grams[:-1]) | (owner[1:] != owner[:-1])
     return grams[anew], owner[anew]
-
-
-def _whole(text: Tokens, which: Flags) -> tuple[Ids, Ids]:
-    """Return each of these texts as one thing."""
-    first = np.cumsum(text.count) - text.count
-    owner = np.flatnonzero(which)
-    gram = np.full(len(owner), -1, dtype=np.int64)  # never that of a run
-    for shift in range(int(text.count[owner].max())):
-        inside = text.count[owner] > shift
-        gram[inside] = gram[inside] * SALT - text.ids[first[owner[inside]] + shift] - 1
-    return gram, owner

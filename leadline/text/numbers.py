@@ -35,9 +35,18 @@ class Numbers:
 
 
 def numbers(run: Run, baseline: int | None = None) -> Numbers:
-    """Read all of them for a run as it stands, seen from its start or from `baseline` on."""
+    """Read all of them for a run as it stands, seen from its start or from `baseline` on. A policy that picks the best
+    of what the reference would say surprises it less and less; one that has found something else surprises it more."""
     later = logged_since(run, baseline)
-    return Numbers(_ends(truncated(later)), _unlike(later))
+    cut, found, unlike = truncated(later), surprise(later), 0.0
+    shares = 0.0, 0.0
+    if cut is not None and cut.finite.sum() >= 2 * ENDS[0]:
+        shares = level(cut.values, late=False), level(cut.values, late=True)
+    if found is not None:
+        _, nats, own = found
+        lately = nats[-max(LATELY[0], round(LATELY[1] * len(nats))) :]  # its least counts: spikes of KL, no holes
+        unlike = max((float(lately.min()) - level(nats, late=False)) / own, 0.0)
+    return Numbers(shares, unlike)
 
 
 def logged_since(run: Run, step: int | None) -> Run:
@@ -65,52 +74,31 @@ def calm(values: Values) -> Values:
     return middle
 
 
-def _ends(series: Series | None) -> tuple[float, float]:
-    """Return the levels at the start and now; none of either if too little was logged."""
-    if series is None or series.finite.sum() < 2 * ENDS[0]:
-        return 0.0, 0.0
-    return level(series.values, late=False), level(series.values, late=True)
-
-
 def truncated(run: Run) -> Series | None:
     """Return the share of answers that were cut off: logged as such, or as the share that ended by themselves; else
-    what lengths at the cap show. A logged share that the lengths contradict is none: many count an end by a sign that
-    the policy never writes."""
+    what lengths at the cap show."""
     cut, ended, length = run.get(CUT), run.get(ENDED), run.get(LENGTH)
+    cap: float | None = run.config.length_cap
     if cut is None and ended is not None:
         cut = Series(CUT, ended.key, ended.kind, ended.steps, 1.0 - ended.values, ended.walls)
-    if cut is None:
-        return None if length is None else _at_the_cap(length, run.config.length_cap)
-    return None if length is not None and _contradicted(cut, length, _cap(run)) else cut
-
-
-def _contradicted(cut: Series, length: Series, cap: float | None) -> bool:
-    """Tell whether answers are mostly not even half as long as those alone would make them that are said to reach the
-    cap."""
-    _, here, there = np.intersect1d(cut.steps, length.steps, return_indices=True)
-    shares, lengths = cut.values[here], length.values[there]
-    claimed = shares > 0.5
-    if cap is None or not claimed.any():
-        return False
-    return float(np.mean(lengths[claimed] < shares[claimed] * cap / 2)) > 0.5
-
-
-def _cap(run: Run) -> float | None:
-    """Return the most tokens an answer may have: the length of the longest where it is mostly the same, else as set."""
+    if cut is None:  # a mean that now sits at the cap shows that all are cut off; below it, no more than its share were
+        lengths = np.empty(0) if length is None else length.numbers
+        if length is None or cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < NEARLY_ALL * cap:
+            return None
+        return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
     series = run.get(LONGEST)
     longest = np.empty(0) if series is None else series.numbers
     if len(longest) >= ENDS[0] and float(np.mean(longest == longest.max())) > 0.5:
-        return float(longest.max())
-    return run.config.length_cap
-
-
-def _at_the_cap(length: Series, cap: int | None) -> Series | None:
-    """Return the share that a mean length at the cap shows: one that now sits there shows that all are cut off; where
-    it was below, no more than its share of the cap were."""
-    lengths = length.numbers
-    if cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < NEARLY_ALL * cap:
-        return None
-    return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
+        cap = float(longest.max())  # mostly the same, whatever was set
+    if length is None or cap is None:
+        return cut
+    # Many count an end by a sign that the policy never writes: then answers are mostly not even half as long as those
+    # alone would make them that are said to reach the cap, and the share is none.
+    _, here, there = np.intersect1d(cut.steps, length.steps, return_indices=True)
+    shares, lengths = cut.values[here], length.values[there]
+    claimed = shares > 0.5
+    contradicted = claimed.any() and float(np.mean(lengths[claimed] < shares[claimed] * cap / 2)) > 0.5
+    return None if contradicted else cut
 
 
 def surprise(run: Run) -> tuple[Values, Values, float] | None:
@@ -123,15 +111,3 @@ def surprise(run: Run) -> tuple[Values, Values, float] | None:
     inside = np.interp(steps, *entropy.known)
     own = level(entropy.values, late=False)
     return (steps, kl.numbers + inside, own) if own > 0 else None
-
-
-def _unlike(run: Run) -> float:
-    """Return how much more responses surprise the reference. A policy that picks the best of what the reference would
-    say surprises it less and less; one that has found something else surprises it more. The least of the last fifth
-    counts: an estimate of KL has spikes, no holes."""
-    found = surprise(run)
-    if found is None:
-        return 0.0
-    _, nats, own = found
-    lately = nats[-max(LATELY[0], round(LATELY[1] * len(nats))) :]
-    return max((float(lately.min()) - level(nats, late=False)) / own, 0.0)

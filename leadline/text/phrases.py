@@ -59,14 +59,11 @@ class Outputs:
         counts = int(here.sum()), int(there.sum())
         if min(counts) < TELLING:
             return Contrast(*counts)
-        shares = [self._shares(side) for side in (here, there)]
+        shares = []
+        for side, count in zip((here, there), counts, strict=True):
+            holding = Counter(phrase for place in np.flatnonzero(side).tolist() for phrase in self.held(place))
+            shares.append({phrase: held / count for phrase, held in holding.items()})
         return Contrast(*counts, True, self._clearest(*shares), self._clearest(*shares[::-1]))
-
-    def _shares(self, among: Flags) -> dict[str, float]:
-        """Return the share of these samples that holds each phrase."""
-        places = np.flatnonzero(among).tolist()
-        counts = Counter(phrase for place in places for phrase in self.held(place))
-        return {phrase: count / len(places) for phrase, count in counts.items()}
 
     def _clearest(self, here: dict[str, float], there: dict[str, float]) -> tuple[PhraseShared, ...]:
         """Return the clearest first, the longest among equals, without those that say the same as one before them."""

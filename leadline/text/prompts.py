@@ -48,25 +48,24 @@ def changes_in(batches: Sequence[Batch]) -> tuple[ChangeOfPrompts, ...]:
 
 
 def _changes(steps: Sequence[int], vectors: Values) -> tuple[ChangeOfPrompts, ...]:
-    found = _furthest(vectors) if len(steps) >= 2 * BATCHES else None
-    if found is None:
+    """Return where the parts before and after lie furthest apart, unless shuffled steps come as far apart, and the
+    changes within both parts."""
+    if len(steps) < 2 * BATCHES:
         return ()
-    place, p = found
-    here = ChangeOfPrompts(PromptChange(steps[place - 1], steps[place]), p)
-    told = (here,) if _at_once(vectors, place) else ()
-    return (*_changes(steps[:place], vectors[:place]), *told, *_changes(steps[place:], vectors[place:]))
-
-
-def _furthest(vectors: Values) -> tuple[int, float] | None:
-    """Return where the parts before and after lie furthest apart, and how sure it is that they do; None where shuffled
-    steps come as far apart."""
     stream = Stream(PAIRS, len(vectors))
     orders = np.stack([np.arange(len(vectors)), *(stream.order(len(vectors)) for _ in range(SHUFFLES))])
     distances = _distances(vectors @ vectors.T, orders)
     furthest, place = distances.max(axis=1), BATCHES + first_highest(distances[0])
     # The true order alone parts so far: by chance that happens once in 200.
     as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
-    return None if furthest[0] <= ROUNDING or as_far > 1 else (place, 1 - as_far / len(orders))
+    if furthest[0] <= ROUNDING or as_far > 1:
+        return ()
+    along = vectors @ (vectors[place:].mean(axis=0) - vectors[:place].mean(axis=0))
+    whole = along[place:].mean() - along[:place].mean()
+    beside = along[place : place + BATCHES].mean() - along[place - BATCHES : place].mean()
+    here = ChangeOfPrompts(PromptChange(steps[place - 1], steps[place]), 1 - as_far / len(orders))
+    told = (here,) if beside > whole / 2 else ()  # at once, not bit by bit
+    return (*_changes(steps[:place], vectors[:place]), *told, *_changes(steps[place:], vectors[place:]))
 
 
 def _lengths(batch: Batch) -> Values:
@@ -105,10 +104,3 @@ def _distances(products: Values, orders: NDArray[np.int64]) -> Values:
     apart = inside / first**2 + after / last**2 - 2 * (across - inside) / (first * last)
     distance: Values = apart * first * last / count
     return distance
-
-
-def _at_once(vectors: Values, place: int) -> bool:
-    along = vectors @ (vectors[place:].mean(axis=0) - vectors[:place].mean(axis=0))
-    whole = along[place:].mean() - along[:place].mean()
-    beside = along[place : place + BATCHES].mean() - along[place - BATCHES : place].mean()
-    return bool(beside > whole / 2)

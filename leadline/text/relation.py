@@ -6,7 +6,7 @@ nothing (`looped`), nothing at all (`empty`), or responses that used to end and 
 not mind. Far moves of these are proof, and so are two that agree: loops and likeness, or truncation of half of the
 responses and any other relation. Short responses may be labels, so that only one and the same label is proof.
 Responses that take up less of their prompt (`detached`), copy it (`copied`), or repeat words (`recurring`) are reasons
-to look, and second truncation. Words that nothing else holds (`strange`) are a reason to look.
+to look, and second truncation.
 
 A response that only adds to what it said (a scratchpad, a format, a flattering phrase) has changed and lost nothing.
 So a share counts as far as the amount behind it was lost too: what took up the prompt, what was the response's own,
@@ -100,7 +100,12 @@ def relation(written: Written) -> Relation | None:
     if not sides:
         return None
     drawn: dict[Way, Values] = {side.way: side.counted(column) for column, side in enumerate(sides)}
-    excused = EXCUSED if _depends_on_the_prompt(written, sides) else ()
+    # Responses to one prompt may be more alike lately than those to different prompts, if groups were kept.
+    within = measures.agreement(written)
+    lately = within[np.isfinite(within) & (written.group_batch >= written.batches - max(BATCHES, written.batches // 6))]
+    across = next((side.share.now.mean for side in sides if side.way == "alike"), None)
+    depends = across is not None and len(lately) >= 2 and float(lately.mean()) - across > SECOND
+    excused = EXCUSED if depends else ()
     late = since(written, 2 * written.batches // 3)
     return Relation(
         written,
@@ -159,7 +164,6 @@ def _sides(written: Written) -> list[_Side]:
         "recurring": (measures.recurring(written), None),
         "alike": (alike, (1 - alike) * size),
         "empty": (measures.empty(written), None),
-        "strange": (measures.strange(written), None),
     }
     if written.asks.any():
         (offered, by_chance), (copied, from_others) = measures.shared(written), measures.copied(written)
@@ -175,15 +179,6 @@ def _sides(written: Written) -> list[_Side]:
                 more = track(written, alike - measures.alike_by_chance(written))
             sides.append(_Side(way, share, seen, None if amount is None else track(written, amount), more))
     return sides
-
-
-def _depends_on_the_prompt(written: Written, sides: Sequence[_Side]) -> bool:
-    """Tell whether responses to one prompt are more alike lately than those to different prompts, if groups were
-    kept."""
-    within = measures.agreement(written)
-    late = within[np.isfinite(within) & (written.group_batch >= written.batches - max(BATCHES, written.batches // 6))]
-    across = next((side.share for side in sides if side.way == "alike"), None)
-    return across is not None and len(late) >= 2 and float(late.mean()) - across.now.mean > SECOND
 
 
 def paid_for(written: Written, value: Values) -> float | None:

@@ -80,13 +80,21 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
     read = [one for one in rollouts if all(isinstance(text, str) for text in (one.prompt, one.output))]  # or by hand
     if not read:
         return None
-    groups = _groups(read)
+    members: dict[tuple[int, str], list[Rollout]] = {}
+    for one in read:
+        if one.group is not None:
+            members.setdefault((one.group, one.prompt), []).append(one)
+    groups = [group for group in members.values() if len(group) > 1]
     scores = [one.score for one in read if math.isfinite(one.score)]
     ties = [_tied(group) for group in groups]
+    first: dict[str, Rollout] = {}
+    for one in read:
+        first.setdefault(one.prompt, one)
+    apart = first.values() if len(first) > 1 else read  # the dump may keep no prompts
     chosen = spread(sorted(groups, key=lambda group: exact_sum(map(rank, group)) / len(group)), GROUPS)
     return Batch(
         step,
-        tuple(spread(sorted(_one_a_prompt(read), key=rank), PROMPTS)),
+        tuple(spread(sorted(apart, key=rank), PROMPTS)),
         tuple(tuple(group[:MEMBERS]) for group in chosen),
         len(scores),
         ties.count(False),
@@ -95,23 +103,6 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
         min(scores, default=math.nan),
         max(scores, default=math.nan),
     )
-
-
-def _groups(rollouts: Sequence[Rollout]) -> list[list[Rollout]]:
-    """Return samples of one prompt, where there are several."""
-    members: dict[tuple[int, str], list[Rollout]] = {}
-    for one in rollouts:
-        if one.group is not None:
-            members.setdefault((one.group, one.prompt), []).append(one)
-    return [group for group in members.values() if len(group) > 1]
-
-
-def _one_a_prompt(rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """Return the first sample of each prompt; all of them where the dump keeps no prompts."""
-    first: dict[str, Rollout] = {}
-    for one in rollouts:
-        first.setdefault(one.prompt, one)
-    return list(first.values()) if len(first) > 1 else list(rollouts)
 
 
 def _tied(group: Sequence[Rollout]) -> bool | None:

@@ -67,26 +67,25 @@ def shown_samples(batches: Sequence[Batch], *, kept: bool) -> SamplesShown:
         return SamplesShown("without text" if kept else "not kept")
     found = shared(batches)
     chosen = [_chosen(batch) for batch in batches]
-    most = _most(chosen)
+    # Characters that one output may have, so that all of them, each with a prompt of a third of that, find room. What a
+    # character weighs differs: an ideogram has three bytes, an escaped bracket six.
+    looked_at = [sample.output[:WEIGHED] for some in chosen for sample in some]
+    written = sum(len(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")) for text in looked_at)
+    weight = (written + 5 * sum(len(ESCAPED.findall(text)) for text in looked_at)) / max(sum(map(len, looked_at)), 1)
+    room = 0.75 * ROOM / (max(weight, 1.0) * max(len(looked_at), 1))
+    most = int(min(max(room, SHORTEST_OUTPUT), LONGEST_OUTPUT))
     steps = (
-        _step(batch, some, most, found.late, pair)
+        StepSamples(
+            batch.step,
+            _score(batch.mean),
+            _score(batch.lowest),
+            _score(batch.highest),
+            pair,
+            tuple(_sample(sample, most, found.late, pair) for sample in some),
+        )
         for batch, some, pair in zip(batches, chosen, found.high, strict=True)
     )
     return SamplesShown(None, tuple(steps), found.late)
-
-
-def _most(chosen: Sequence[Sequence[Rollout]]) -> int:
-    """Return characters that one output may have, so that all of them, each with a prompt of a third of that, find
-    room. What a character weighs differs: an ideogram has three bytes, an escaped bracket six."""
-    looked_at = [sample.output[:WEIGHED] for some in chosen for sample in some]
-    weight = sum(map(_weight, looked_at)) / max(sum(map(len, looked_at)), 1)
-    room = 0.75 * ROOM / (max(weight, 1.0) * max(len(looked_at), 1))
-    return int(min(max(room, SHORTEST_OUTPUT), LONGEST_OUTPUT))
-
-
-def _weight(text: str) -> int:
-    written = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
-    return len(written) + 5 * len(ESCAPED.findall(text))
 
 
 def _chosen(batch: Batch) -> list[Rollout]:
@@ -98,17 +97,6 @@ def _chosen(batch: Batch) -> list[Rollout]:
     if len(scored) < len(ranked) or scored[0].score == scored[-1].score:
         return spread(ranked, 2 * SIDE)
     return [*ranked[:SIDE], *ranked[-SIDE:]]
-
-
-def _step(batch: Batch, chosen: Sequence[Rollout], most: int, late: Contrast, high: Contrast) -> StepSamples:
-    return StepSamples(
-        batch.step,
-        _score(batch.mean),
-        _score(batch.lowest),
-        _score(batch.highest),
-        high,
-        tuple(_sample(sample, most, late, high) for sample in chosen),
-    )
 
 
 def _sample(sample: Rollout, most: int, late: Contrast, high: Contrast) -> SampleShown:

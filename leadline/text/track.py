@@ -70,17 +70,13 @@ def track(written: Written, values: Values) -> Track | None:
     moved = weights[1:] / weights[1:].sum()  # if it has moved: from where to where
     start = float((moved * starts[1:]).sum())
     error = float(np.sqrt((moved * spreads[1:] ** 2).sum()))
-    reach = _reach(means, errors, start)
+    # The middle one of the last batches may lie so far below and above the start, by two of its errors.
+    last = slice(-min(BATCHES, len(means) - 1), None)
+    middle, doubt = float(np.median(means[last])), 2 * float(np.median(errors[last]))
+    reach = min(middle - doubt - start, 0.0), max(middle + doubt - start, 0.0)
     now = start + float(np.clip((moved * moves[1:]).sum(), *reach))
     levels = Level(start, error), Level(now, error)
     return Track(written.steps[known], means, errors, *levels, weights, moves, spreads, reach)
-
-
-def _reach(means: Values, errors: Values, start: float) -> tuple[float, float]:
-    """Return how far below and above the start the middle one of the last batches may lie, by two of its errors."""
-    last = slice(-min(BATCHES, len(means) - 1), None)
-    middle, error = float(np.median(means[last])), 2 * float(np.median(errors[last]))
-    return min(middle - error - start, 0.0), max(middle + error - start, 0.0)
 
 
 def fitted(means: Values, errors: Values) -> tuple[Values, Values, Values, Values]:

@@ -159,19 +159,15 @@ def _only(tokens: Tokens, kept: Flags) -> Tokens:
 
 def joined(steps: Sequence[Batch]) -> list[list[Batch]]:
     """Return neighbours together until they hold enough samples; what is left over at the end goes to the last."""
-    done: list[list[Batch]] = []
+    done: list[list[Batch]] = [[]]
     for step in steps:
-        if not done or _samples(done[-1]) >= TELLING:
+        if sum(len(one.alone) for one in done[-1]) >= TELLING:
             done.append([])
         done[-1].append(step)
-    if len(done) > 1 and _samples(done[-1]) < TELLING:
+    if len(done) > 1 and sum(len(one.alone) for one in done[-1]) < TELLING:
         rest = done.pop()
         done[-1] += rest
-    return done
-
-
-def _samples(steps: Sequence[Batch]) -> int:
-    return sum(len(step.alone) for step in steps)
+    return done if steps else []
 
 
 def wordy(prompts: Sequence[str], answers: Sequence[str]) -> bool:
@@ -217,7 +213,11 @@ def parted(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:
         # Some dumps keep the prompt, and again the prompt with its answer.
         return tuple(replace(one, output=one.output.removeprefix(one.prompt) or one.output) for one in samples)
     mark = _mark([sample.output for sample in samples])
-    return tuple(samples) if mark is None else tuple(_cut(sample, mark) for sample in samples)
+    ends = [(sample, None if mark is None else mark.search(sample.output)) for sample in samples]
+    return tuple(
+        one if at is None else replace(one, prompt=one.output[: at.end()], output=one.output[at.end() :])
+        for one, at in ends
+    )
 
 
 def _mark(texts: Sequence[str]) -> re.Pattern[str] | None:
@@ -235,10 +235,3 @@ def _mark(texts: Sequence[str]) -> re.Pattern[str] | None:
         if places[len(places) // 2] > 0 and 2 * behind > len(texts):
             found.append((places[len(places) // 2], mark))
     return re.compile(re.escape(max(found)[1])) if found else None
-
-
-def _cut(sample: Rollout, mark: re.Pattern[str]) -> Rollout:
-    match = mark.search(sample.output)
-    if match is None:
-        return sample
-    return replace(sample, prompt=sample.output[: match.end()], output=sample.output[match.end() :])

@@ -1,4 +1,4 @@
-"""What a number is: the canonical name and kind behind a framework's own key.
+"""The meaning of a number: the canonical name and kind behind a framework's own key.
 
 One CSV a framework, one row a key or regular expression (it then starts with `^`). A file may hold several dialects:
 the first is the base, later ones are more special and list only what they write differently. A new framework is a new

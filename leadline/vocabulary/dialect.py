@@ -8,7 +8,7 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from ..records import dataclass
+from ..records import dataclass, fields
 from .names import listed, words
 
 HERE = Path(__file__).parent
@@ -26,7 +26,7 @@ Expressions = tuple[tuple[int, re.Pattern[str], "Entry"], ...]
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What one native key stands for."""
+    """The meaning of one native key."""
 
     canonical: str  # "kl/ref"
     kind: str  # "nats/token, k3, >=0, token mean"
@@ -63,7 +63,11 @@ class Entry:
 @cache
 def families() -> dict[str, tuple[Entry, ...]]:
     """Return the rows of every dialect file, by file name."""
-    return {file.stem: _entries(file) for file in sorted(HERE.glob("*.csv"))}
+    found, columns = {}, [field.name for field in fields(Entry)]
+    for file in sorted(HERE.glob("*.csv")):
+        with file.open(newline="", encoding="utf-8") as rows:
+            found[file.stem] = tuple(Entry(*(row[name] for name in columns)) for row in csv.DictReader(rows))
+    return found
 
 
 @cache
@@ -83,12 +87,6 @@ def dialects(family: str) -> tuple[str, ...]:
 def family_of(dialect: str) -> str | None:
     """Return the file that a dialect stands in."""
     return next((name for name in families() if dialect in dialects(name)), None)
-
-
-def _entries(file: Path) -> tuple[Entry, ...]:
-    columns = ("dialect", "key", "canonical", "unit", "caveat", "signature", "rule")
-    with file.open(newline="", encoding="utf-8") as rows:
-        return tuple(Entry(*(row[column] for column in columns)) for row in csv.DictReader(rows))
 
 
 @cache
@@ -171,7 +169,9 @@ def _tables(dialect: str, loosely: bool) -> tuple[Exact, Expressions]:
     exact: Exact = {}
     expressions = []
     differ = set()
-    for rank, entry in enumerate(_ordered(dialect)):
+    family = family_of(dialect)
+    own_first = sorted(families()[family] if family else (), key=lambda entry: entry.dialect != dialect)
+    for rank, entry in enumerate(own_first):
         if entry.is_expression and not loosely:
             expressions.append((rank, re.compile(entry.key), entry))
         elif entry.is_expression:
@@ -193,12 +193,6 @@ def _loosened(expression: str) -> str:
     """
     parts = re.split(r"(\\.|\[[^\]]*\]|\(\?(?:P<\w+>|[!=:<]+))", expression)
     return "".join(part if number % 2 else re.sub(r"[/@ _-]", SEPARATOR, part) for number, part in enumerate(parts))
-
-
-def _ordered(dialect: str) -> list[Entry]:
-    """Return the rows of the dialect's file, its own first, in the order of the file."""
-    family = family_of(dialect)
-    return sorted(families()[family] if family else (), key=lambda entry: entry.dialect != dialect)
 
 
 @cache

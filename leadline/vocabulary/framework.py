@@ -1,4 +1,4 @@
-"""Which framework wrote these keys, by what only it writes. A wrong name is worse than none."""
+"""The framework that wrote these keys, by what only it writes. A wrong name is worse than none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from .dialect import dialects, families, translate
+from .dialect import Entry, dialects, families, translate
 from .names import tokens, words
 
 SIGNS = {"yes": 4, "weak": 1, "only": 4, "only weak": 1}  # how much seeing a key says for its family
@@ -61,17 +61,16 @@ def _detected(keys: frozenset[str], algorithm: str | None, family: str | None) -
         best = family if family in families() and _scores(forms, [family])[family] >= 1 else None
     if best is None:
         return None
-    signs = {name: _own_signs(best, name) for name in dialects(best)}
+    signs: dict[str, list[Entry]] = {name: [] for name in dialects(best)}
+    for entry in families()[best]:
+        if entry.signature:
+            signs[entry.dialect].append(entry)
     written = {form for key in forms for form in key}
-    seen = [
-        name
-        for name, (exact, expressions) in signs.items()
-        if exact & written or any(pattern.fullmatch(form) for pattern in expressions for form in written)
-    ]
+    seen = [name for name, own in signs.items() if any(_is_written(entry, written) for entry in own)]
     if not seen:  # told by the words of its keys alone
         return dialects(best)[0] if best not in dialects(best) else best
     # A dialect without signs of its own can only be told by the algorithm, and only from a less special one.
-    told = [name for name in list(signs)[list(signs).index(seen[-1]) :] if not any(signs[name])]
+    told = [name for name in list(signs)[list(signs).index(seen[-1]) :] if not signs[name]]
     if named := next((name for name in told if algorithm and name.endswith(f"-{algorithm}")), None):
         return named
     # Where nothing tells a dialect from those like it, the family's name stands, if the family has rows for that.
@@ -89,18 +88,13 @@ def _best(forms: list[tuple[str, ...]]) -> str | None:
     ranked = sorted(scores, key=lambda name: scores[name], reverse=True)
     best, second = ranked[0], next((name for name in ranked[1:] if not _related(ranked[0], name)), "")
     leads = scores[best] >= ENOUGH and scores[best] >= scores.get(second, 0) + APART
-    return best if leads and _fits(best, forms) else None
-
-
-def _fits(family: str, forms: list[tuple[str, ...]]) -> bool:
-    """Return whether a family knows enough of the keys. Frameworks copy names from each other, but none writes mostly
-    what another one does."""
+    # Frameworks copy names from each other, but none writes mostly what another one does.
     keys = [key for key in forms if not key[0].startswith(ASIDE)]
-    known = sum(any(translate(key[0], dialect) for dialect in dialects(family)) for key in keys)
-    if known >= MOSTLY * len(keys):
-        return True
-    telling = sum(claim[0] >= SIGNS["yes"] / 2 for key in keys if (claim := _weight(family, key)) is not None)
-    return telling >= MANY and known >= PARTLY * len(keys)
+    known = sum(any(translate(key[0], dialect) for dialect in dialects(best)) for key in keys) if leads else 0
+    if not leads or known >= MOSTLY * len(keys):
+        return best if leads else None
+    telling = sum(claim[0] >= SIGNS["yes"] / 2 for key in keys if (claim := _weight(best, key)) is not None)
+    return best if telling >= MANY and known >= PARTLY * len(keys) else None
 
 
 def _scores(forms: list[tuple[str, ...]], among: list[str]) -> dict[str, float]:
@@ -174,12 +168,8 @@ def _signs_by_words(family: str) -> dict[str, int]:
     return found
 
 
-@cache
-def _own_signs(family: str, dialect: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
-    """Return the exact keys and the expressions that tell one dialect of a family."""
-    own = [entry.key for entry in families()[family] if entry.dialect == dialect and entry.signature]
-    expressions = tuple(re.compile(key) for key in own if key.startswith("^"))
-    return frozenset(key for key in own if not key.startswith("^")), expressions
+def _is_written(entry: Entry, keys: set[str]) -> bool:
+    return any(map(re.compile(entry.key).fullmatch, keys)) if entry.is_expression else entry.key in keys
 
 
 def _related(one: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a key of an unknown loop probably means, told from its words and said as a guess.
+"""The probable meaning of a key of an unknown loop, told from its words and said as a guess.
 
 A key is taken apart into words: what is measured (a reward, a loss, a length), which statistic of it, on what (training
 or held out), and what else stands there. The fewer words are left over, the plainer the key. One key for each meaning;
@@ -66,7 +66,7 @@ SAMPLED = {
 
 @dataclass(frozen=True, slots=True)
 class Guessed:
-    """What the words of some keys say, and what they leave open."""
+    """The meaning of keys by their words, and what these leave open."""
 
     meanings: Mapping[str, Meaning] = field(default_factory=dict)
     unclear: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # canonical name to keys that may be meant
@@ -87,18 +87,18 @@ class _Candidate:
 
 
 def cannot_be_reward(key: str) -> bool:
-    """Whether the words of a key say that it is something else: a spread, a count, a loss, a rate of learning."""
+    """Tell whether the words of a key say that it is something else: a spread, a count, a loss, a rate of learning."""
     said = {*tokens(key)}
     return bool(said & (NO_REWARD | {"lr", "learning", "fps", "memory", "gpu", "epoch", "problems"}))
 
 
 def may_be_reward(key: str) -> bool:
-    """Whether the words of a key leave it open that it is a reward."""
+    """Tell whether the words of a key leave it open that it is a reward."""
     return _left_over(tokens(key)) is not None
 
 
 def guess(keys: Iterable[str], points: Mapping[str, int] | None = None) -> dict[str, Meaning]:
-    """The likely meaning of some of these keys; the others stay unknown.
+    """Return the likely meaning of some of these keys; the others stay unknown.
 
     >>> found = guess(["mean_reward", "std_reward", "kl", "bank_size"])
     >>> [(key, meaning.canonical) for key, meaning in found.items()]
@@ -116,14 +116,20 @@ def by_words(
     *,
     rewarded: bool = False,
 ) -> Guessed:
-    """The same, and what cannot be told. `points`: how often each key was logged, where that is known; `averages`: keys
-    whose numbers are the running mean of another key's; `rewarded`: a reward is known, so that nothing stands for it.
+    """Return the same, and what cannot be told. `points`: how often each key was logged, where that is known;
+    `averages`: keys whose numbers are the running mean of another key's; `rewarded`: a reward is known, so that nothing
+    stands for it.
 
     >>> by_words(["reward_math", "reward_code", "loss"]).unclear
     {'reward/mean': ('reward_code', 'reward_math')}
     """
     every = _beside_a_proxy({key: tokens(key) for key in sorted(keys)})
-    named = _on_the_clock_of_held_out({key: _in_scope(name) for key, name in every.items()}, points or {})
+    for key, name in every.items():  # `valid/reward` is held out, `reward/valid_rate` is not
+        if GOLD & {*name} and HELD_OUT not in name:  # a gold score is one apart from training
+            every[key] = (HELD_OUT, *name)
+        elif name[:1] == ("valid",):
+            every[key] = (HELD_OUT, *name[1:])
+    named = _on_the_clock_of_held_out(every, points or {})
     training = {key: name for key, name in named.items() if HELD_OUT not in name}
     held_out = {
         key: tuple(word for word in name if word != HELD_OUT) for key, name in named.items() if HELD_OUT in name
@@ -137,7 +143,11 @@ def by_words(
     elif instead:
         unclear["reward/mean"] = instead
     found |= _statistics(training, found, "reward/mean", "")
-    _add_likely(training, found)
+    forms = {key: "_".join(word for word in name if word not in PLACES) for key, name in training.items()}
+    for canonical, pattern, says in LIKELY:
+        fitting = [key for key, form in forms.items() if key not in found and re.fullmatch(pattern, form)]
+        if fitting:
+            found[min(fitting, key=lambda key: (len(training[key]), key))] = _guess(canonical, says)
     found |= _components(training, found)
     _add_outcomes(training, found, stands_in=not (rewards or unclear or rewarded))
     for key, name in training.items():
@@ -154,7 +164,7 @@ def by_words(
 
 
 def _beside_a_proxy(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The names, with a score that is called true or human gold where a proxy of it is logged as well."""
+    """Return the names, with a score that is called true or human gold where a proxy of it is logged as well."""
     proxy = any("proxy" in name for name in named.values())
     return {
         key: ("gold", *(word for word in name if word not in BESIDE_A_PROXY))
@@ -164,18 +174,11 @@ def _beside_a_proxy(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str
     }
 
 
-def _in_scope(name: tuple[str, ...]) -> tuple[str, ...]:
-    """`valid/reward` is held out, `reward/valid_rate` is not. A gold score is one apart from training."""
-    if GOLD & {*name} and HELD_OUT not in name:
-        return (HELD_OUT, *name)
-    return (HELD_OUT, *name[1:]) if name[:1] == ("valid",) else name
-
-
 def _on_the_clock_of_held_out(
     named: Mapping[str, tuple[str, ...]], points: Mapping[str, int]
 ) -> dict[str, tuple[str, ...]]:
-    """The names, with an outcome held out that is logged as often as what is called held out, and less or more often
-    than any reward: `accuracy` beside `heldout_violation_rate`."""
+    """Return the names, with an outcome held out that is logged as often as what is called held out, and less or
+    more often than any reward: `accuracy` beside `heldout_violation_rate`."""
     held_out = {points.get(key) for key, name in named.items() if HELD_OUT in name} - {None}
     rewards = {points.get(key) for key, name in named.items() if HELD_OUT not in name and _left_over(name) is not None}
     return {
@@ -187,7 +190,7 @@ def _on_the_clock_of_held_out(
 def _candidates(
     named: Mapping[str, tuple[str, ...]], points: Mapping[str, int], averages: Collection[str] = ()
 ) -> list[_Candidate]:
-    """The keys that may be the reward as such, the plainest first."""
+    """Return the keys that may be the reward as such, the plainest first."""
     found = []
     most = max((points.get(key, 0) for key, name in named.items() if _left_over(name) == ()), default=0)
     for key, name in named.items():
@@ -208,7 +211,7 @@ def _candidates(
 
 
 def _left_over(name: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The words of a reward that say nothing we know; None where the key is no reward at all."""
+    """Return the words of a reward that say nothing we know; None where the key is no reward at all."""
     if not any(word in REWARDS for word in name) or any(word in NO_REWARD for word in name):
         return None
     known = NEUTRAL | DEARER.keys() | REWARDS.keys() | {"mean"}
@@ -216,12 +219,17 @@ def _left_over(name: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _headline(rewards: list[_Candidate], *, sampled: bool) -> tuple[str | None, tuple[str, ...]]:
-    """The plainest key and those that are nearly as plain; no key and all of them, where it cannot be told: a score of
-    something may be that of anything, unless a policy is `sampled` from."""
+    """Return the plainest key and those that are nearly as plain; no key and all of them, where it cannot be told: a
+    score of something may be that of anything, unless a policy is `sampled` from."""
     plain = [one for one in rewards if not one.left_over and one.plainness >= LEAST]
     if plain:
         best = plain[0]
-        near = [one for one in plain[1:] if one.plainness >= best.plainness - AS_PLAIN or _alike(one, best)]
+        named = {*best.words} - REWARDS.keys()  # keys may differ only in what they call it: a score beside a reward
+        near = [
+            one
+            for one in plain[1:]
+            if one.plainness >= best.plainness - AS_PLAIN or {*one.words} - REWARDS.keys() == named
+        ]
         twins = [one.key for one in near if (one.stem, one.plainness) == (best.stem, best.plainness)]
         if twins and not {"train", "rollout"} & {*best.words}:  # such as one for each agent
             return None, (best.key, *twins)[:MOST_ASKED]
@@ -237,15 +245,10 @@ def _headline(rewards: list[_Candidate], *, sampled: bool) -> tuple[str | None, 
     return None, tuple(one.key for one in unsure[:MOST_ASKED])
 
 
-def _alike(one: _Candidate, other: _Candidate) -> bool:
-    """Whether two keys differ only in what they call the same thing: a score beside a reward."""
-    return {*one.words} - REWARDS.keys() == {*other.words} - REWARDS.keys()
-
-
 def _statistics(
     named: Mapping[str, tuple[str, ...]], found: Mapping[str, Meaning], canonical: str, prefix: str
 ) -> dict[str, Meaning]:
-    """The spread and the extremes of the reward that was found: the same words with another statistic."""
+    """Return the spread and the extremes of the reward that was found: the same words with another statistic."""
     head = next((named[key] for key, meaning in found.items() if meaning.canonical == canonical and key in named), None)
     if head is None:
         return {}
@@ -263,7 +266,7 @@ def _statistics(
 
 
 def _components(named: Mapping[str, tuple[str, ...]], found: Mapping[str, Meaning]) -> dict[str, Meaning]:
-    """The parts of a reward, where the whole is known: `format_reward`, `rewards/accuracy/mean`."""
+    """Return the parts of a reward, where the whole is known: `format_reward`, `rewards/accuracy/mean`."""
     if not _taken(found, "reward/mean"):
         return {}
     parts: dict[str, Meaning] = {}
@@ -277,16 +280,8 @@ def _components(named: Mapping[str, tuple[str, ...]], found: Mapping[str, Meanin
     return parts
 
 
-def _add_likely(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning]) -> None:
-    forms = {key: "_".join(word for word in name if word not in PLACES) for key, name in named.items()}
-    for canonical, pattern, says in LIKELY:
-        fitting = [key for key, name in forms.items() if key not in found and re.fullmatch(pattern, name)]
-        if fitting:
-            found[min(fitting, key=lambda key: (len(named[key]), key))] = _guess(canonical, says)
-
-
 def _add_outcomes(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning], *, stands_in: bool) -> None:
-    """The share of right answers in training, which stands for the reward where none is logged."""
+    """Add the share of right answers in training, which stands for the reward where none is logged."""
     sampled = any(SAMPLED & {*name} for name in named.values())
     for key, name in named.items():
         if key in found or not _is_outcome(name):
@@ -327,7 +322,7 @@ def _add_held_out(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning
 
 
 def of_tools(name: tuple[str, ...]) -> Meaning | None:
-    """How often tools are called, or fail; None for any other number."""
+    """Return how often tools are called, or fail; None for any other number."""
     said = set(name)
     if not said & TOOL or said & NOT_OF_TOOLS:
         return None

@@ -50,7 +50,7 @@ GLUED = {*listed("glued")}  # words that may be glued to others: eprewmean, appr
 
 
 def words(key: str) -> str:
-    """A key as words joined by underscores: case, slashes and camel humps do not matter.
+    """Return a key as words joined by underscores: case, slashes and camel humps do not matter.
 
     >>> words("Response Length (tokens)"), words("reward (eval)")
     ('response_length', 'reward_eval')
@@ -73,7 +73,7 @@ def english(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def tokens(key: str) -> tuple[str, ...]:
-    """The words of a key, each as it is usually spelled, glued ones apart.
+    """Return the words of a key, each as it is usually spelled, glued ones apart.
 
     >>> tokens("eprewmean"), tokens("rollout_info/ep_rew"), tokens("Average Rewards")
     (('episode', 'reward', 'mean'), ('rollout', 'info', 'episode', 'reward'), ('mean', 'reward'))
@@ -85,7 +85,7 @@ def tokens(key: str) -> tuple[str, ...]:
 
 
 def _unglued(word: str) -> tuple[str, ...]:
-    """The words that were written without a gap; the word itself where it is none of that kind."""
+    """Return the words that were written without a gap; the word itself where it is none of that kind."""
     if len(word) < SHORTEST_GLUED or word in SPELLINGS or word in GLUED:
         return (word,)
     ways: list[tuple[str, ...] | None] = [()] + [None] * len(word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..digits import counted, duration, interval, level, number, several
-from ..facts.comparison import ClockSource, Comparison, Difference, Gap, Grouped, Odd, RunStanding, Unit
+from ..facts.comparison import ClockSource, Comparison, Difference, Gap, Grouped, Odd, Unit
 
 NAMED = 3  # pairs in one sentence
 RANKED = 8  # runs in one sentence
@@ -92,12 +92,22 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
         ends = interval(seeds.final, *seeds.interval).replace("(", "(80% interval ")
         said = [f"One group of {counted(len(seeds.runs), 'run')}: {by.name} ends at {ends}.{apart}"]
     elif len(pairs) > 1 and not any(pair.beyond_seeds for pair in pairs):
-        said = [_ranked(by.standings, pairs, by.name)]
+        order = sorted(by.standings, key=lambda standing: -standing.final)
+        named = several([f"{standing.name} {level(standing.final)}" for standing in order], RANKED)
+        close = [f"{pair.first} and {pair.second}" for pair in pairs if pair.told != "final"]
+        every = 2 * len(pairs) == len(order) * (len(order) - 1)
+        which = "pairs" if every else f"pairs with {by.standings[0].name}"
+        apart = f"By within-run noise, {len(pairs) - len(close) or 'none'} of the {len(pairs)} {which} differ"
+        apart += f"; no significant difference: {several(close, NAMED)}." if close else "."
+        said = [f"{by.name} at the end, highest first: {named}. {apart} {UNKNOWN}"]
     else:
         told = sorted((pair for pair in pairs if pair.told != "no"), key=lambda pair: pair.chance)
         rest = [pair for pair in pairs if pair.told == "no"]
         said = [difference(comparison, pair) for pair in (*told, *(rest if len(rest) == 1 else ()))]
-        said += [_untold(rest, by.name)] if len(rest) > 1 else []
+        if len(rest) > 1:
+            alike = [f"{pair.first} and {pair.second} ({_within(pair.final)})" for pair in rest[:NAMED]]
+            more = f"; {len(rest) - NAMED} more pairs" if len(rest) > NAMED else ""
+            said.append(f"No significant difference on {by.name}: {'; '.join(alike)}{more}.")
     return (*said, *(odd(comparison, run) for run in comparison.odd))
 
 
@@ -149,24 +159,6 @@ def _order(pair: Difference, good: bool) -> str:
     if pair.told == "mid-run":
         return f"{higher} {'beat' if good else 'was higher than'} {lower} mid-run"
     return f"{higher} {'beats' if good else 'is higher than'} {lower}"
-
-
-def _ranked(standings: Sequence[RunStanding], pairs: Sequence[Difference], series: str) -> str:
-    """Rank several single runs by where they end."""
-    order = sorted(standings, key=lambda standing: -standing.final)
-    named = several([f"{standing.name} {level(standing.final)}" for standing in order], RANKED)
-    close = [f"{pair.first} and {pair.second}" for pair in pairs if pair.told != "final"]
-    which = "pairs" if 2 * len(pairs) == len(order) * (len(order) - 1) else f"pairs with {standings[0].name}"
-    apart = f"By within-run noise, {len(pairs) - len(close) or 'none'} of the {len(pairs)} {which} differ"
-    apart += f"; no significant difference: {several(close, NAMED)}." if close else "."
-    return f"{series} at the end, highest first: {named}. {apart} {UNKNOWN}"
-
-
-def _untold(pairs: Sequence[Difference], series: str) -> str:
-    """Return several pairs without a significant difference in one sentence."""
-    named = [f"{pair.first} and {pair.second} ({_within(pair.final)})" for pair in pairs]
-    more = f"; {len(pairs) - NAMED} more pairs" if len(pairs) > NAMED else ""
-    return f"No significant difference on {series}: {'; '.join(named[:NAMED])}{more}."
 
 
 def odd(comparison: Comparison, run: Odd) -> str:

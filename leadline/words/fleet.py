@@ -41,7 +41,7 @@ def ended_the_reader(times: int) -> str:
 
 
 def reading_failed(error: Exception) -> str:
-    """A defect of ours, so that it can be reported."""
+    """Say that reading failed: a defect of ours, so that it can be reported."""
     said = next(iter(str(error).splitlines()), "")[:200]
     return f"Reading it failed: {type(error).__name__}{f': {said}' if said else ''}. Please report this."
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from ..digits import duration, number
 
+HANGS = "{} has not responded for {}; other runs are still followed."
+ANSWERS_AGAIN = "{} responds again."
+STATE_NOT_WRITTEN = "Can't write state file {}: {}; retrying."
+LOOK_FAILED = "Check of {} failed: {}: {}"
+CANNOT_FOLLOW = "Can't follow {}: {}: {}"
+
 
 def silence(seconds: float, step: int, gap: float | None) -> str:
     """Say that a run has stopped logging.
@@ -21,23 +27,3 @@ def silence(seconds: float, step: int, gap: float | None) -> str:
 
 def cost_of_going_on(step: int, hours: float, price: float) -> str:
     return f"Continuing to step {step} takes ~{number(hours)} h and costs ~{number(hours * price)}."
-
-
-def hangs(path: str, seconds: float) -> str:
-    return f"{path} has not responded for {duration(seconds)}; other runs are still followed."
-
-
-def answers_again(path: str) -> str:
-    return f"{path} responds again."
-
-
-def state_not_written(path: object, error: Exception) -> str:
-    return f"Can't write state file {path}: {error}; retrying."
-
-
-def look_failed(name: str, error: Exception) -> str:
-    return f"Check of {name} failed: {type(error).__name__}: {error}"
-
-
-def cannot_follow(path: str, error: Exception) -> str:
-    return f"Can't follow {path}: {type(error).__name__}: {error}"

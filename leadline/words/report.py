@@ -66,17 +66,15 @@ def what_was_read(run: RunSummary) -> tuple[str, ...]:
     """Return the trainer and how far the log goes."""
     wrote = run.framework or UNKNOWN_FRAMEWORK
     wrote, algorithm = ("trl", wrote[4:]) if wrote.startswith("trl-") else (wrote, run.algorithm or "")
-    return f"{FRAMEWORKS.get(wrote, wrote)} {algorithm.upper()}".strip(), _how_far(run)
-
-
-def _how_far(run: RunSummary) -> str:
     if run.last_step is None:
-        return "no step logged"
-    if not run.planned_steps:
-        return f"step {run.last_step}"
-    last = run.planned_steps - (run.first_step == 0)  # N steps counted from 0 end at N - 1
-    done = "" if run.last_step >= last else f" ({percent(run.last_step / run.planned_steps)})"
-    return f"step {run.last_step}/{run.planned_steps}{done}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
+        far = "no step logged"
+    elif not run.planned_steps:
+        far = f"step {run.last_step}"
+    else:
+        last = run.planned_steps - (run.first_step == 0)  # N steps counted from 0 end at N - 1
+        done = "" if run.last_step >= last else f" ({percent(run.last_step / run.planned_steps)})"
+        far = f"step {run.last_step}/{run.planned_steps}{done}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
+    return f"{FRAMEWORKS.get(wrote, wrote)} {algorithm.upper()}".strip(), far
 
 
 def steps(first: int | None, last: int | None) -> str:
@@ -85,7 +83,7 @@ def steps(first: int | None, last: int | None) -> str:
 
 def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
     """Return the settings of a run, by name."""
-    known = run.settings
+    known, by_the_rate = run.settings, f", {BY_THE_RATE}" * (run.plan_from == "schedule")
     told = (
         ("KL coefficient", known.kl_coefficient),
         ("Group size", known.group_size),
@@ -98,23 +96,17 @@ def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
         ("Framework", run.framework or NOT_RECOGNISED),
         ("Algorithm", run.algorithm or NOT_TOLD),
         ("Steps", "none" if run.last_step is None else span(run.first_step or 0, run.last_step)),
-        ("Planned steps", _planned(run)),
+        ("Planned steps", NOT_TOLD if run.planned_steps is None else f"{run.planned_steps}{by_the_rate}"),
         ("Points", str(run.points)),
         *((name, number(value)) for name, value in told if value is not None),
     )
-
-
-def _planned(run: RunSummary) -> str:
-    if run.planned_steps is None:
-        return NOT_TOLD
-    return f"{run.planned_steps}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
 
 
 CLAUSE = re.compile(r"[:.](?:\s|$)")
 
 
 def first_clause(says: str) -> str:
-    """The short form of a sentence: up to its first colon or period.
+    """Return the short form of a sentence: up to its first colon or period.
 
     >>> first_clause("Entropy blew up, 0.209 → 1.81, as reward dropped: output is incoherent.")
     'Entropy blew up, 0.209 → 1.81, as reward dropped'

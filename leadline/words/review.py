@@ -87,7 +87,7 @@ def sample(step: int, score: float, prompt: str, output: str, *, blind: bool = F
 
 
 def how_to_answer(path: str, stretches: int) -> tuple[str, ...]:
-    """The commands to answer by."""
+    """Return the commands to answer by."""
     path = shlex.quote(path)
     example = ",".join(["0.2", "0.6", "0.9", "0.5", "0.1"][:stretches])
     return (
@@ -106,22 +106,19 @@ def said(review: Review, note: str = "") -> str:
     grades = ", ".join(
         f"{number(grade.quality)} ({steps(grade.first_step, grade.last_step)})" for grade in review.grades
     )
+    try:
+        day = f"{datetime.fromtimestamp(review.at, timezone.utc):%Y-%m-%d}" if review.at > 0 else ""
+    except (OverflowError, OSError, ValueError):
+        day = ""
     parts = [
         f"{review.answer}{since}",
         f"grades {grades}" if grades else "",
         f"seen until step {review.seen_until}",
         f"by {review.reader}" if review.reader else "",
-        _day(review.at),
+        day,
         note,
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _day(at: float) -> str:
-    try:
-        return f"{datetime.fromtimestamp(at, timezone.utc):%Y-%m-%d}" if at > 0 else ""
-    except (OverflowError, OSError, ValueError):
-        return ""
 
 
 DROPPED = "Grades dropped by at least 0.25 and a third of the best, and the score did not drop with them."

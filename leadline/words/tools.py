@@ -37,7 +37,7 @@ REVIEW_PATH = "Run to review, as triage lists it"
 
 
 def review(path: str) -> str:
-    """The prompt: how a practitioner goes about a run."""
+    """Return the prompt: how a practitioner goes about a run."""
     return f"""Review the RL training run at {path} as an experienced practitioner.
 
 1. Call read_run. Note the verdict and how sure it is.

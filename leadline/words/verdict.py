@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
 from ..contract import Finding, Reading
 from ..digits import capital, counted, duration, level, listed, number, on_scale, percent, sure, went
 from ..event import RateStep
-from ..facts.finding import Cause
 from ..facts.judgement import (
     ENDED_BADLY,
     LIKELY,
     REVIEW,
-    Advice,
     Condition,
-    Horizon,
     Judgement,
     Outcome,
     Reason,
@@ -127,7 +123,7 @@ def _fitted(judgement: Judgement) -> tuple[str, bool]:
 
 
 def _what(judgement: Judgement, less: int = 0) -> str:
-    """The first slot: the verdict, and the step to keep. `less`: 1 without when to check."""
+    """Return the first slot: the verdict, and the step to keep. `less`: 1 without when to check."""
     review = ", review responses" * judgement.asks_for_review
     if judgement.reason.without_verdict:
         return "NO VERDICT"
@@ -159,8 +155,8 @@ def _what(judgement: Judgement, less: int = 0) -> str:
 
 
 def _how_sure(judgement: Judgement, less: int = 0) -> str:
-    """The third slot: confidence in what happened, or the chance of a gain. `less`: 1 without its condition, 2 nor
-    size."""
+    """Return the third slot: confidence in what happened, or the chance of a gain. `less`: 1 without its condition,
+    2 nor size."""
     reason = judgement.reason
     if reason.kind == "no_reward":
         return "" if not reason.candidates else f"pick one: --map reward/mean={reason.candidates[0]}"
@@ -189,12 +185,17 @@ def _chance(judgement: Judgement) -> str:
         return ""
     if judgement.reason.kind == "gamed":  # a higher score is not a better policy
         return f"{sure(p)} chance to help"
-    return f"{sure(p)} chance {_gain(judgement, worth) if worth else 'of gain'}"
+    if not worth:
+        return f"{sure(p)} chance of gain"
+    upside, now = judgement.upside, judgement.reason.level
+    if upside.to_pass is not None and upside.below_best(now):  # there a rise from now would mislead
+        return f"{sure(p)} chance to reach {level(upside.to_pass)}"
+    return f"{sure(p)} chance of +{on_scale(worth, max(abs(now or 0.0), abs(upside.to_pass or 0.0)))}"
 
 
 def why(judgement: Judgement, less: int = 0) -> str:
-    """The second slot: the reason. `less`: 1 without the full name of the metric, 2 nor shares of the plan and dates of
-    what is over, `TIGHT` nor levels and what moves beside it."""
+    """Return the second slot: the reason. `less`: 1 without the full name of the metric, 2 nor shares of the plan
+    and dates of what is over, `TIGHT` nor levels and what moves beside it."""
     reason, brief, tight = judgement.reason, less > 1, less == TIGHT
     if brief:
         judgement = replace(judgement, horizon=None)
@@ -255,7 +256,7 @@ def _likely(reason: Reason) -> str:
 
 
 def _name(judgement: Judgement, *, brief: bool) -> str:
-    """The primary metric."""
+    """Return the primary metric."""
     judged = judgement.judged
     if judged is None or judged == HEADLINE:
         return "reward"
@@ -343,24 +344,13 @@ def outlook(judgement: Judgement) -> str:
         what = f"No planned length found; doubling the run to step {horizon.end_step}"
     else:
         what = f"{'Continuing' if judgement.ended is None else 'Extending'} to step {horizon.end_step}"
-    return f"{what}: {', '.join(filter(None, (*_cost(horizon), chance, risk)))}."
-
-
-def _gain(judgement: Judgement, worth: float) -> str:
-    """A gain worth continuing for; below the best so far, a rise from now would mislead."""
-    upside = judgement.upside
-    if upside.to_pass is not None and upside.below_best(judgement.reason.level):
-        return f"to reach {level(upside.to_pass)}"
-    return f"of +{on_scale(worth, max(abs(judgement.reason.level or 0.0), abs(upside.to_pass or 0.0)))}"
-
-
-def _cost(horizon: Horizon) -> Iterator[str]:
-    if (left := horizon.end_step - horizon.now_step) > 0:
-        yield counted(left, "more step")
+    left = horizon.end_step - horizon.now_step
+    cost = [counted(left, "more step")] if left > 0 else []
     if horizon.gpu_hours is not None:
-        yield f"{number(horizon.gpu_hours)} GPU-hours"
+        cost.append(f"{number(horizon.gpu_hours)} GPU-hours")
     elif horizon.hours is not None:
-        yield duration(3600 * horizon.hours)
+        cost.append(duration(3600 * horizon.hours))
+    return f"{what}: {', '.join(filter(None, (*cost, chance, risk)))}."
 
 
 SUSPECT = {
@@ -383,16 +373,16 @@ def advice_says(judgement: Judgement) -> str:
     """Return what to do next; empty if nothing is suspect."""
     if len(candidates := judgement.reason.candidates) > 1:
         return f"Pick the reward with --map reward/mean=KEY: {listed(candidates, 'or')}."
-    steps = [_step_of(advice, judgement.cause) for advice in judgement.advice]
+    event = None if judgement.cause is None else judgement.cause.event
+    steps = []
+    for advice in judgement.advice:
+        if advice.knob == "learning_rate" and event is not None and isinstance(event.facts, RateStep):
+            steps.append(f"undo the learning-rate change at step {event.step}")
+            continue
+        because, _, command = advice.because.partition(": ")
+        step = WAY[advice.way].format(knob=SUSPECT[advice.knob])
+        steps.append(f"{step} ({because}){f': {command}' * bool(command)}")
     return capital(f"{listed(steps)}.") if steps else ""
-
-
-def _step_of(advice: Advice, cause: Cause | None) -> str:
-    event = None if cause is None else cause.event
-    if advice.knob == "learning_rate" and event is not None and isinstance(event.facts, RateStep):
-        return f"undo the learning-rate change at step {event.step}"
-    because, _, command = advice.because.partition(": ")
-    return f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({because}){f': {command}' * bool(command)}"
 
 
 def keep_says(judgement: Judgement) -> str:

@@ -17,7 +17,7 @@ from leadline.words import compare as words
 
 
 def warnings(comparison: Comparison) -> list[str]:
-    return [one.say(comparison.clock) for one in comparison.warnings]
+    return [one.says for one in comparison.warnings]
 
 
 def only(comparison: Comparison):  # type: ignore[no-untyped-def]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import ModuleType
 
 import pytest
 from found import quoting
@@ -12,11 +13,11 @@ from hypothesis import strategies as st
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence
 from leadline.facts.sections import Missing, RewardReading
-from leadline.report import Renderer, renderers
+from leadline.report import data, html, markdown, terminal
 from leadline.run import Event, Rollout
 
-RENDERERS = renderers()
-every_renderer = pytest.mark.parametrize("report", RENDERERS, ids=lambda report: report.NAME)
+RENDERERS = (terminal, data, markdown, html)
+every_renderer = pytest.mark.parametrize("report", RENDERERS, ids=lambda report: report.__name__)
 
 EMPTY_RUN = RunSummary("run", None, None, None, None, 0, None, (), (), (), ())
 SILENT = RewardReading(shape="undecided", probabilities={}, peak=None)
@@ -41,7 +42,7 @@ def nasty_reading(text: str) -> Reading:
 
 
 @every_renderer
-def test_an_empty_reading_can_be_shown(report: Renderer) -> None:
+def test_an_empty_reading_can_be_shown(report: ModuleType) -> None:
     shown = report.render(Reading(run=EMPTY_RUN, reward=SILENT))
     assert shown.endswith("\n")
     assert "NO VERDICT" in shown or "undecided" in shown
@@ -49,12 +50,12 @@ def test_an_empty_reading_can_be_shown(report: Renderer) -> None:
 
 @every_renderer
 @given(text=st.text(st.characters(), max_size=20), width=st.integers(1, 200))
-def test_any_text_can_be_shown(report: Renderer, text: str, width: int) -> None:
+def test_any_text_can_be_shown(report: ModuleType, text: str, width: int) -> None:
     assert report.render(nasty_reading(text), width=width).endswith("\n")
 
 
 @every_renderer
-def test_text_from_a_log_cannot_command_the_terminal(report: Renderer) -> None:
+def test_text_from_a_log_cannot_command_the_terminal(report: ModuleType) -> None:
     shown = report.render(nasty_reading(NASTY))
     assert not set(shown) & set("\x1b\x07\r\x9b")
 
@@ -64,11 +65,10 @@ def test_the_terminal_shows_markup_of_a_log_as_it_stands() -> None:
 
 
 @every_renderer
-def test_the_same_reading_is_shown_the_same(report: Renderer) -> None:
+def test_the_same_reading_is_shown_the_same(report: ModuleType) -> None:
     assert report.render(nasty_reading("x")) == report.render(nasty_reading("x"))
 
 
 def test_color_is_only_used_when_asked_for() -> None:
-    terminal = RENDERERS[0]
     assert "\x1b[" in terminal.render(nasty_reading("x"), color=True)
     assert "\x1b[" not in terminal.render(nasty_reading("x"), color=False)

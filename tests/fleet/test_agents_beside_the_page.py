@@ -165,7 +165,7 @@ def test_off_loopback_agents_need_the_token_of_the_page(lab: Path, tmp_path: Pat
 
 
 def test_without_a_folder_there_is_nothing_for_agents(tmp_path: Path) -> None:
-    from leadline.serve.agents import agents_app
+    from leadline.serve.server import agents_app
     from leadline.shelf.store import Shelf
 
     with Shelf(str(tmp_path / "shelf.db")) as shelf:

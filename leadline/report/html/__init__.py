@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ...contract import Reading
-from . import samples, story
+from ..data import plain
+from . import samples, story, text
 from .curves import Curves, machine
 from .page import assemble
-
-NAME = "html"
 
 
 def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
@@ -22,7 +21,7 @@ def payload(reading: Reading) -> dict[str, object]:
         "run": story.run(reading),
         "verdict": story.verdict(reading),
         "findings": story.findings(reading, curves),
-        "expected": story.expected(reading),
+        "expected": [{"says": text.line(one.text)} for one in reading.benign],
         "marks": story.marks(reading),
         "regimes": story.regimes(reading),
         "onset": story.onset(reading),
@@ -32,7 +31,7 @@ def payload(reading: Reading) -> dict[str, object]:
         "series": curves.series,
         "bands": curves.bands,
         "span": curves.span,
-        "path": curves.path,
+        "path": plain(reading.chart_data.kl_path),  # reward against the distance from the reference
         "machine": machine(reading),
         "samples": samples.samples(reading),
     }

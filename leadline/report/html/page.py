@@ -60,17 +60,7 @@ def _part(name: str) -> str:
 
 def colours() -> str:
     """Return the palette as custom properties: light, dark if the system asks for it, either if the reader does."""
-    light, dark = ("".join(f"--{name}: {shade[ground]};" for name, shade in _named().items()) for ground in range(2))
-    return (
-        f":root {{ color-scheme: light; {light} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
-        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
-        f"@media print {{ :root:root:root {{ color-scheme: light; {light} }} }}"
-    )
-
-
-def _named() -> dict[str, palette.Shade]:
-    return {
+    named = {
         "ground": palette.GROUND,
         "ink": palette.INK,
         "quiet": palette.QUIET,
@@ -80,6 +70,13 @@ def _named() -> dict[str, palette.Shade]:
         **{f"verdict-{name}": shade for name, shade in palette.VERDICTS.items()},
         **{f"phase-{place}": shade for place, shade in enumerate(palette.PHASES)},
     }
+    light, dark = ("".join(f"--{name}: {shade[ground]};" for name, shade in named.items()) for ground in range(2))
+    return (
+        f":root {{ color-scheme: light; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
+        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+        f"@media print {{ :root:root:root {{ color-scheme: light; {light} }} }}"
+    )
 
 
 def _hash(text: str) -> str:

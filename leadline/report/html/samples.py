@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...contract import Reading
-from ...facts.chart import Contrast, PhraseShared, SampleShown, Span, StepSamples
+from ...facts.chart import Contrast, PhraseShared, SampleShown, Span
 from ...words.report import NO_SAMPLES, is_masked
 from . import text
 
@@ -17,30 +17,28 @@ def samples(reading: Reading) -> Data:
     shown = reading.chart_data.samples
     if not shown.steps:
         return {"empty": NO_SAMPLES[shown.none_because or "not kept"], "steps": []}
-    return {"empty": "", "steps": [_step(step) for step in shown.steps], "late": _contrast(shown.contrast)}
-
-
-def _step(step: StepSamples) -> Data:
-    return {
-        "step": step.step,
-        "mean": step.mean,
-        "pair": _contrast(step.contrast),
-        "samples": [_sample(sample) for sample in step.samples],
-    }
+    steps = [
+        {
+            "step": step.step,
+            "mean": step.mean,
+            "pair": _contrast(step.contrast),
+            "samples": [_sample(sample) for sample in step.samples],
+        }
+        for step in shown.steps
+    ]
+    return {"empty": "", "steps": steps, "late": _contrast(shown.contrast)}
 
 
 def _sample(sample: SampleShown) -> Data:
+    # Marks by what is compared: what only late, only early, only rewarded, only unrewarded samples have.
+    marks = {side: _places(sample.output, getattr(sample, side)) for side in ("late", "early", "high", "low")}
     return {
         "score": sample.score,
         "prompt": text.shown(sample.prompt),
         "output": text.shown(sample.output),
         "left_out": sample.left_out,
         "length": sample.length,
-        # Marks by what is compared: what only late, only early, only rewarded, only unrewarded samples have.
-        "late": _places(sample.output, sample.late),
-        "early": _places(sample.output, sample.early),
-        "high": _places(sample.output, sample.high),
-        "low": _places(sample.output, sample.low),
+        **marks,
     }
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...contract import Evidence, Finding, Reading, Rollout
+from ...contract import Evidence, Reading, Rollout
 from ...digits import capital, sure
-from ...facts.chart import Neighbour
 from ...facts.finding import TIMELINE
 from ...facts.judgement import calls_for
 from ...words import sentences
@@ -41,41 +40,36 @@ def verdict(reading: Reading) -> Data:
 
 
 def findings(reading: Reading, curves: Curves) -> list[Data]:
-    return [_finding(one, says, curves) for one, says in sentences(reading.findings) if one.id != TIMELINE]
-
-
-def _finding(finding: Finding, says: str, curves: Curves) -> Data:
-    return {
-        "id": text.name(finding.id),
-        "severity": finding.severity,
-        "chance": sure(finding.p),
-        "says": text.line(says),
-        "since": finding.since_step,
-        "places": [_place(one, curves) for one in finding.evidence],
-        "samples": [_sample(one) for evidence in finding.evidence for one in evidence.samples],
-    }
+    return [
+        {
+            "id": text.name(finding.id),
+            "severity": finding.severity,
+            "chance": sure(finding.p),
+            "says": text.line(says),
+            "since": finding.since_step,
+            "places": [_place(one, curves) for one in finding.evidence],
+            "samples": [_sample(one) for evidence in finding.evidence for one in evidence.samples],
+        }
+        for finding, says in sentences(reading.findings)
+        if finding.id != TIMELINE
+    ]
 
 
 def _place(evidence: Evidence, curves: Curves) -> Data:
-    name = curves.called.get(evidence.signal, text.name(evidence.signal))
+    """Return where a finding can be checked: on the panel that shows it, on demand ("other"), or nowhere."""
+    signal = evidence.signal
+    name = curves.called.get(signal, text.name(signal))
+    shown = next((panel["id"] for panel in curves.panels if name in panel["names"]), None)  # type: ignore[operator]
+    on_the_machine = "machine" if signal.startswith(("time/", "gpu/")) else None
     return {
         "signal": name,
         "from": evidence.first_step,
         "to": evidence.last_step,
         "text": None if evidence.text is None else text.line(evidence.text),
-        "target": "samples" if evidence.signal == ROLLOUTS else _target(evidence.signal, name, curves),
+        "target": "samples"
+        if signal == ROLLOUTS
+        else shown or on_the_machine or ("other" if name in curves.series else None),
     }
-
-
-def _target(signal: str, name: str, curves: Curves) -> str | None:
-    """Return the panel that shows it; "other": a series shown on demand; None: there is nothing to show."""
-    for panel in curves.panels:
-        names = panel["names"]
-        if isinstance(names, list) and name in names:
-            return str(panel["id"])
-    if signal.startswith(("time/", "gpu/")):
-        return "machine"
-    return "other" if name in curves.series else None
 
 
 def _sample(sample: Rollout) -> Data:
@@ -88,10 +82,6 @@ def _sample(sample: Rollout) -> Data:
         "output": output,
         "left_out": left_out,
     }
-
-
-def expected(reading: Reading) -> list[Data]:
-    return [{"says": text.line(one.text)} for one in reading.benign]
 
 
 def regimes(reading: Reading) -> Data:
@@ -120,18 +110,17 @@ def marks(reading: Reading) -> Data:
         "checkpoints": [
             {"step": one.step, "path": text.line(one.path), "complete": one.complete} for one in reading.run.checkpoints
         ],
-        "beside": [_beside(one) for one in reading.chart_data.neighbours],
-    }
-
-
-def _beside(neighbour: Neighbour) -> Data:
-    return {
-        "process": text.name(neighbour.process),
-        "effect": text.line(neighbour.did.say()),
-        "sure": sure(neighbour.p),
-        "p": round(neighbour.p, 4),
-        "from": neighbour.first_step,
-        "to": neighbour.last_step,
+        "beside": [
+            {
+                "process": text.name(one.process),
+                "effect": text.line(one.did.say()),
+                "sure": sure(one.p),
+                "p": round(one.p, 4),
+                "from": one.first_step,
+                "to": one.last_step,
+            }
+            for one in reading.chart_data.neighbours
+        ],
     }
 
 
