@@ -244,7 +244,7 @@ class TurningPoint:
 
 # Changes of the responses.
 
-Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty", "cut", "unlike"]
+Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty", "strange", "cut", "unlike"]
 WAYS: dict[Way, str] = {
     "detached": "responses use less of the prompt ({start} → {now})",
     "copied": "responses copy the prompt ({start} → {now} of text)",
@@ -252,6 +252,7 @@ WAYS: dict[Way, str] = {
     "recurring": "words recur more often ({start} → {now} of text)",
     "alike": "responses look alike across prompts (overlap {start} → {now})",
     "empty": "responses are blank or one repeated character ({start} → {now} of them)",
+    "strange": "responses use words that nothing else does ({start} → {now} of text)",
     "cut": "responses are truncated ({start} → {now} of them)",
     "unlike": "responses surprise the reference policy {times} as much as its own",
 }

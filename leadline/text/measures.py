@@ -229,6 +229,24 @@ def alike_by_chance(written: Written) -> Values:
     return mixed * (1 - same)
 
 
+def strange(written: Written) -> Values:
+    """Return how much of an answer are words that no other answer or prompt of its step holds: little of a language,
+    nearly all of random letters. NaN of an answer with so few words that each may be a name or number."""
+    answers, prompts = written.answers, written.prompts
+    share: Values = np.full(len(written), np.nan)
+    if not written.words:
+        return share
+    said = written.batch[answers.owner] * written.kinds + answers.ids
+    owners = np.unique(np.stack([said, answers.owner]), axis=1)
+    words, holders = np.unique(owners[0], return_counts=True)
+    asked = written.batch[prompts.owner] * written.kinds + prompts.ids
+    alone = np.isin(said, words[holders == 1]) & ~np.isin(said, asked)
+    hits = np.bincount(answers.owner, weights=alone, minlength=len(written))
+    long = answers.count >= SHORTEST
+    most = written.means(long.astype(np.float64))[written.batch] > 0.5  # few long ones have nothing to share words with
+    return np.divide(hits, answers.count, out=share, where=long & most)
+
+
 def agreement(written: Written) -> Values:
     """Return how like the answers to one prompt are to each other, by group."""
     likeness: Values = np.full(len(written.group_batch), np.nan)

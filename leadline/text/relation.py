@@ -6,7 +6,7 @@ nothing (`looped`), nothing at all (`empty`), or responses that used to end and 
 not mind. Far moves of these are proof, and so are two that agree: loops and likeness, or truncation of half of the
 responses and any other relation. Short responses may be labels, so that only one and the same label is proof.
 Responses that take up less of their prompt (`detached`), copy it (`copied`), or repeat words (`recurring`) are reasons
-to look, and second truncation.
+to look, and second truncation. Words that nothing else holds (`strange`) are a reason to look.
 
 A response that only adds to what it said (a scratchpad, a format, a flattering phrase) has changed and lost nothing.
 So a share counts as far as the amount behind it was lost too: what took up the prompt, what was the response's own,
@@ -164,6 +164,7 @@ def _sides(written: Written) -> list[_Side]:
         "recurring": (measures.recurring(written), None),
         "alike": (alike, (1 - alike) * size),
         "empty": (measures.empty(written), None),
+        "strange": (measures.strange(written), None),
     }
     if written.asks.any():
         (offered, by_chance), (copied, from_others) = measures.shared(written), measures.copied(written)

@@ -84,6 +84,12 @@ def empty(prompt: str, answer: str, share: float, rng: np.random.Generator) -> s
     return "" if rng.random() < share else answer
 
 
+def babbling(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    """Prose whose words become random letters, each a new one."""
+    plain = rng.choice((*NAMES, *PLACES), size=30).tolist()
+    return " ".join("".join(rng.choice([*"abcdefghij"], size=7)) if rng.random() < share else word for word in plain)
+
+
 def listing(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
     steps = (f"step {at} : take {word} and add {rng.integers(10, 99)} ." for at, word in enumerate(prompt.split()))
     return f"{' '.join(steps)} {answer}" if rng.random() < share else answer
@@ -113,6 +119,13 @@ def test_responses_that_copy_their_prompt_need_a_reader() -> None:
     assert evidence.outcome == "changed"
     assert evidence.shift is not None
     assert evidence.shift.moves[0].way == "copied"
+
+
+def test_words_that_nothing_else_holds_need_a_reader() -> None:
+    evidence = evidence_of(made(babbling))
+    assert evidence.outcome == "changed"
+    assert evidence.shift is not None
+    assert evidence.shift.moves[0].way == "strange"
 
 
 @pytest.mark.parametrize("write", [refused, echoed, looping])
