@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Literal
 
 from ..contract import Reading
 from ..records import dataclass
@@ -69,6 +70,9 @@ class Look:
         """Return the outcome of the run; None if it is not known."""
         told = (json.loads(self.reading).get("judgement") or {}).get("outcome")
         return told if isinstance(told, str) else None
+
+
+State = Literal["pending", "handed", "sent", "failed"]  # of a delivery
 
 
 @dataclass(frozen=True, slots=True)
