@@ -21,7 +21,6 @@ def verb(paths: tuple[Path, ...], state: Path | None, as_json: bool, no_color: b
     Example: leadline calibration outputs/*
     """
     from ..live import calibration
-    from ..live.words import calibration_lines
     from ..report.data import dump
     from ..report.lines import page
     from ..report.progress import progress_bar
@@ -38,4 +37,4 @@ def verb(paths: tuple[Path, ...], state: Path | None, as_json: bool, no_color: b
         for one in found:
             click.echo(dump(calibration.as_data(one), lines=True), nl=False)
     else:
-        click.echo(page(calibration_lines(found), color=color(no_color), width=width()), nl=False)
+        click.echo(page(calibration.calibration_lines(found), color=color(no_color), width=width()), nl=False)

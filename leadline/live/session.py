@@ -80,32 +80,33 @@ def run(options: Options) -> None:
             _show(session, signals)
 
 
-def _serve(session: _Session, signals: Signals) -> None:
-    _print(f"watching {', '.join(session.options.paths)}; state in {session.watch.store.path}")
+def _follow(session: _Session, signals: Signals, rest: Callable[[float], bool]) -> None:
+    """Follow until a signal or the user ends it; `rest` waits so many seconds at most, and tells whether to go on."""
     while not signals.end.is_set():
         pause = session.watch.tick()
         session.settle()
         if signals.look.is_set():
             signals.look.clear()
             session.watch.ask()
-        signals.end.wait(min(pause, TICK))
+        if not rest(pause):
+            return
+
+
+def _serve(session: _Session, signals: Signals) -> None:
+    _print(f"watching {', '.join(session.options.paths)}; state in {session.watch.store.path}")
+    _follow(session, signals, lambda pause: not signals.end.wait(min(pause, TICK)))
 
 
 def _show(session: _Session, signals: Signals) -> None:
-    with (
-        keys() as keyboard,
-        Screen(session.watch.runs, session.watch.places, session.watch.ask, color=session.options.color) as screen,
-    ):
+    watch = session.watch
+    with keys() as keyboard, Screen(watch.runs, watch.places, watch.ask, color=session.options.color) as screen:
         session.said = screen.say
-        while not signals.end.is_set():
-            session.watch.tick()
-            session.settle()
-            if signals.look.is_set():
-                signals.look.clear()
-                session.watch.ask()
+
+        def shown(pause: float) -> bool:
             screen.draw()
-            if not screen.press(keyboard.wait(DRAWN)):
-                return
+            return screen.press(keyboard.wait(DRAWN))
+
+        _follow(session, signals, shown)
 
 
 class _Session:

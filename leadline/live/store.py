@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from ..shelf.people import is_muted
 from . import alert as alerts
 from .alert import Alert
 from .lock import FileLock
-from .places import is_shared
+from .places import is_shared, state_files
 from .records import Cursor, Delivery, Look, Prediction, Score, State
 
 CALLED = "state file"
@@ -312,6 +312,17 @@ def _prepare(base: Sqlite) -> None:
         with base.writing() as connection:
             for statement in (*SCHEMA.split(";"), f"PRAGMA user_version = {VERSION}"):
                 connection.execute(statement)
+
+
+def stores(state: Path | None) -> Iterator[Store]:
+    """Yield a state file, or all of the user's that can be read, each open while it is looked at."""
+    for file in state_files() if state is None else (state,):
+        try:
+            with Store(file, write=False) as store:
+                yield store
+        except BadState:
+            if state is not None:
+                raise
 
 
 def _text(text: str) -> str:

@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
+from ..digits import dated
 from ..facts.judgement import calls_for
 from ..live.history import Spell
 from ..records import dataclass
@@ -349,7 +350,7 @@ def _looks(spells: Sequence[Spell]) -> str:
     if not spells:
         return "<p>Not watched yet: run leadline watch PATH.</p>"
     listed = "".join(
-        f'<li><time>{h(words.moment(spell.at))}</time> step {spell.first.step} <span class="verdict'
+        f'<li><time>{h(dated(spell.at))}</time> step {spell.first.step} <span class="verdict'
         f' {h(calls_for(spell.first.verdict, spell.first.outcome))}">{h(spell.says)}</span>'
         f'<p class="since">{h(_came_of(spell))}</p></li>'
         for spell in spells
@@ -374,8 +375,8 @@ def _came_of(spell: Spell) -> str:
 
 def _said(said: Sequence[Note]) -> str:
     listed = "".join(
-        f"<li><time>{h(words.moment(one.at))}</time> <b>{h(words.SAID.get(one.what, one.what))}</b> by {h(one.who, 80)}"
-        f"{f' until {words.moment(one.until)}' if one.until else ''} {h(one.note, 2000)}</li>"
+        f"<li><time>{h(dated(one.at))}</time> <b>{h(words.SAID.get(one.what, one.what))}</b> by {h(one.who, 80)}"
+        f"{f' until {dated(one.until)}' if one.until else ''} {h(one.note, 2000)}</li>"
         for one in said
     )
     return f'<ol class="timeline">{listed}</ol>' if listed else ""
