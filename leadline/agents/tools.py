@@ -321,6 +321,7 @@ def sources(library: Library, asked: Mapping[str, Any]) -> Plain:
     )
 
 
+NAMES: Plain = {"type": "array", "items": TEXT}
 _PAGED = {"path": TEXT, "cursor": TEXT}
 
 TOOLS: tuple[Tool, ...] = (
@@ -334,7 +335,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool("evidence", {**_PAGED, "finding": TEXT}, FINDING_SHOWN, evidence, required=("path", "finding")),
     Tool(
         "compare",
-        {"paths": {"type": "array", "items": TEXT, "minItems": 1}, "by": TEXT, "cursor": TEXT},
+        {"paths": {**NAMES, "minItems": 1}, "by": TEXT, "cursor": TEXT},
         COMPARISON,
         compare_runs,
         required=("paths",),
@@ -348,6 +349,6 @@ TOOLS: tuple[Tool, ...] = (
         review,
         read_only=False,
     ),
-    Tool("series", {**_PAGED, "keys": {"type": "array", "items": TEXT}, "bins": WHOLE, "until": WHOLE}, GRID, series),
+    Tool("series", {**_PAGED, "keys": NAMES, "bins": WHOLE, "until": WHOLE}, GRID, series),
     Tool("check", {**_PAGED, "regex": TEXT, "bins": WHOLE, "until": WHOLE}, GRID, check, required=("path", "regex")),
 )
