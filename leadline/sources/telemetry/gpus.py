@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ...records import dataclass, field
 from ...run import Steps, Values
 from ...vocabulary.names import listed
-from .clock import STAMP, stamps
+from .clock import STAMP, seconds_of
 from .part import GB_PER_MIB, GpuColumns, Part, blocks_of
 
 COLUMNS = listed("gpu")  # what nvidia-smi and dmon call it, without its unit: what it is
@@ -120,7 +120,6 @@ def _number(text: str) -> float:
 
 def _samples(blocks: Iterable[list[bytes]], form: Form) -> GpuColumns:
     """Return all samples. Blocks of even rows are read column by column, which is ten times faster than row by row."""
-    when = stamps()
     numbers: dict[bytes, int] = {}
     gpus = GpuColumns()
     for block in blocks:
@@ -128,20 +127,14 @@ def _samples(blocks: Iterable[list[bytes]], form: Form) -> GpuColumns:
         while pieces:
             piece = pieces.pop()
             try:
-                _take_even(gpus, piece, form, numbers, when)
+                _take_even(gpus, piece, form, numbers)
             except ValueError:  # a short row, a word where a number should be: narrowed down by halves, then left out
                 half = len(piece) // 2
                 pieces += [piece[half:], piece[:half]] if half else []
     return gpus
 
 
-def _take_even(
-    gpus: GpuColumns,
-    lines: list[bytes],
-    form: Form,
-    numbers: dict[bytes, int],
-    when: Callable[[bytes], float | None],
-) -> None:
+def _take_even(gpus: GpuColumns, lines: list[bytes], form: Form, numbers: dict[bytes, int]) -> None:
     """Add rows that all hold the same columns and only numbers in them; raises ValueError if they do not."""
     if not lines:
         return
@@ -151,11 +144,8 @@ def _take_even(
     times: Sequence[bytes] = columns[form.roles["time"]]
     if "date" in form.roles:
         times = [b" ".join(pair) for pair in zip(columns[form.roles["date"]], times, strict=True)]
-    walls = [when(text) for text in times]
-    if None in walls:
-        raise ValueError("a row without a time")
     told = {role: _floats(columns[place]) * UNIT[role] for role, place in form.roles.items() if role in UNIT}
-    told["walls"] = np.array(walls, dtype=np.float64)
+    told["walls"] = seconds_of(times)
     names = columns[form.roles["device"]] if "device" in form.roles else None
     gpus.extend(_devices(names, numbers, told["walls"]), told)
 
