@@ -12,13 +12,14 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from ..records import dataclass, field
-from ..run import Telemetry
+from ..run import GpuSamples, Telemetry
 from ..vocabulary.names import listed
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log
 from .table import Table
-from .telemetry.part import gpu_samples
 
 OWN_STEP, OWN_TIME, OWN_RUNTIME = "_step", "_timestamp", "_runtime"
 # Hugging Face and OpenRLHF, open-instruct (whose global_step counts episodes), Lightning, CleanRL.
@@ -132,10 +133,10 @@ class Tracked:
             said.append(f"Skipped {self.damaged} unreadable rows.")
         seen = [{**self._gpus[place], "walls": place[0]} for place in sorted(self._gpus)]
         columns = {
-            name: [one.get(name, math.nan) for one in seen]
+            name: np.array([one.get(name, math.nan) for one in seen])
             for name in dict.fromkeys(key for one in seen for key in one)
         }
-        gpus = gpu_samples([device for _, device in sorted(self._gpus)], columns)
+        devices = np.array([device for _, device in sorted(self._gpus)], dtype=np.int64)
         return Log(
             self.table,
             settings=dict(self.settings),
@@ -145,5 +146,5 @@ class Tracked:
             project=self.project or None,
             torn=torn,
             notes=tuple(said),
-            telemetry=Telemetry(gpus=gpus),
+            telemetry=Telemetry(gpus=GpuSamples(devices=devices, **columns)),
         )

@@ -15,7 +15,7 @@ from ...records import dataclass, field
 from ...run import GpuSamples, Steps, Values
 from ...vocabulary.names import listed
 from .clock import STAMP, seconds_of
-from .part import GB_PER_MIB, Part, blocks_of, gpu_samples
+from .part import GB_PER_MIB, Part, blocks_of
 
 COLUMNS = listed("gpu")  # what nvidia-smi and dmon call it, without its unit: what it is
 UNIT = {  # what nvidia-smi counts in
@@ -148,7 +148,7 @@ def _even(lines: list[bytes], form: Form, numbers: dict[bytes, int]) -> list[Gpu
     told = {role: _floats(columns[place]) * UNIT[role] for role, place in form.roles.items() if role in UNIT}
     told["walls"] = seconds_of(times)
     names = columns[form.roles["device"]] if "device" in form.roles else None
-    return [gpu_samples(_devices(names, numbers, told["walls"]), told)]
+    return [GpuSamples(devices=_devices(names, numbers, told["walls"]), **told)]
 
 
 def _floats(cells: Sequence[bytes]) -> Values:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from ...records import dataclass, field
-from ...run import GpuSamples, Phases, ProcessSamples, Steps, Values
+from ...run import GpuSamples, Phases, ProcessSamples
 from ..number import loads
 from ..text import BLOCK, GZIP, Lines, unpacked
 
@@ -25,14 +23,6 @@ class Part:
     processes: ProcessSamples = field(default_factory=ProcessSamples)
     local: bool = False
     notes: tuple[str, ...] = ()
-
-
-def gpu_samples(devices: Sequence[int] | Steps, columns: Mapping[str, Sequence[float] | Values]) -> GpuSamples:
-    """Return samples of GPUs; a column that is not among `columns` was not sampled."""
-    names = [name for name in GpuSamples.__dataclass_fields__ if name != "devices"]
-    given = {name: columns.get(name, np.full(len(devices), np.nan)) for name in names}
-    values = {name: np.asarray(column, dtype=np.float64) for name, column in given.items()}
-    return GpuSamples(devices=np.asarray(devices, dtype=np.int64), **values)
 
 
 def blocks_of(path: Path) -> Iterator[list[bytes]]:
