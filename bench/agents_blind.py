@@ -21,7 +21,7 @@ from tables import Table
 from leadline.facts.judgement import Judgement
 from leadline.pipeline import read_run
 from leadline.review.graded import BlindGrading, Grader, graded_by, requests_for
-from leadline.review.requests import GradingRequest, Redaction
+from leadline.review.graders import GradingRequest, Redaction
 from leadline.run import Rollouts, Run
 from leadline.sources import open_run
 

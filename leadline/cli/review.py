@@ -159,8 +159,7 @@ def _graded(options: ReviewOptions, run: Run) -> None:
     from ..report.data import dump
     from ..report.review import graded_data, graded_lines
     from ..review.graded import graded_by, requests_for
-    from ..review.graders import Endpoint, Folder
-    from ..review.requests import Redaction
+    from ..review.graders import Endpoint, Folder, Redaction
     from ..words import review as words
 
     try:

@@ -14,10 +14,9 @@ from ..errors import NothingReadable
 from ..facts.judgement import calls_for
 from ..records import dataclass
 from ..report.lines import field
-from .alert import Alert
 from .ledger import RANGE, is_far, sentence
 from .places import state_files
-from .records import Look, Prediction
+from .records import Alert, Look, Prediction
 from .store import stores
 
 DONE = {"refused": "yellow", "failed": "red", "orphan": "bold red", "again": "yellow", "done": "green", "dry": "cyan"}

@@ -18,7 +18,7 @@ from ..records import asdict, dataclass, replace
 from ..report.plain import printable
 from ..words import sentence
 from ..words.verdict import verdict_lines
-from .alert import SEVERITIES, Alert, Notice, Severity, key_of
+from .records import SEVERITIES, Alert, Notice, Severity, key_of
 
 LOOKS_GONE = 2  # checks in a row that must not report a thing before it counts as withdrawn
 COOL_DOWN = 0.05  # of the planned steps that they must span

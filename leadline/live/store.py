@@ -17,11 +17,9 @@ from pathlib import Path
 from ..errors import BadState
 from ..shelf.base import Sqlite, unusable
 from ..shelf.people import is_muted
-from . import alert as alerts
-from .alert import Alert
 from .lock import FileLock
 from .places import is_shared, state_files
-from .records import Cursor, Delivery, Look, Prediction, Score, State
+from .records import Alert, Cursor, Delivery, Look, Prediction, Score, State
 
 CALLED = "state file"
 PATIENCE = 5.0  # seconds to wait for another program that holds the file
@@ -190,7 +188,7 @@ class Store:
     def alerts(self, run: int | None = None) -> tuple[Alert, ...]:
         """Return all alerts, of one run or of all."""
         rows = self._base.rows("SELECT alert FROM alerts WHERE ? IS NULL OR run = ? ORDER BY id", (run, run))
-        return tuple(alerts.from_data(json.loads(row[0])) for row in rows)
+        return tuple(Alert.from_data(json.loads(row[0])) for row in rows)
 
     def delivery_counts(self) -> dict[str, int]:
         """Return how many deliveries are in each state."""
@@ -257,7 +255,7 @@ class Store:
         for one in found:
             put = base.execute(
                 "INSERT INTO alerts (run, look, key, at, alert) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
-                (run, look, one.key, now, json.dumps(alerts.as_data(one))),
+                (run, look, one.key, now, json.dumps(one.as_data())),
             )
             if not put.rowcount:
                 continue
@@ -288,7 +286,7 @@ class Store:
             values,
         )
         return tuple(
-            Delivery(number, channel, alerts.from_data(json.loads(alert)), *rest)
+            Delivery(number, channel, Alert.from_data(json.loads(alert)), *rest)
             for number, channel, alert, *rest in rows
         )
 

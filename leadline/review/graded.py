@@ -14,8 +14,7 @@ import numpy as np
 from ..records import dataclass, replace
 from ..run import Grade, Review, Rollout, Run
 from .blind import Shown, choose_blind, thirds
-from .graders import Endpoint, Grader
-from .requests import GradingRequest, Redaction, Unusable, grades_of, grading
+from .graders import Endpoint, Grader, GradingRequest, Redaction, Unusable, grades_of, grading
 
 SURE = 0.9  # probability: what is not clearly lost accuses nobody
 CLEAR = 0.25  # of the way from a spoiled to a good response: less may be no loss at all

@@ -15,8 +15,7 @@ from click.testing import CliRunner
 from leadline.cli import main, verbs
 from leadline.errors import BadState
 from leadline.live import places
-from leadline.live.alert import Alert
-from leadline.live.records import Cursor, Look, Prediction, Score
+from leadline.live.records import Alert, Cursor, Look, Prediction, Score
 from leadline.live.store import VERSION, Store
 
 

@@ -22,8 +22,8 @@ from live.test_telling import ALERT, CONCERN, TOKEN, by_mail, opened
 from waiting import gone, wait_for
 
 from leadline.live import outbox
-from leadline.live.alert import Alert, key_of
 from leadline.live.outbox import Outbox, Sender
+from leadline.live.records import Alert, key_of
 from leadline.live.store import Store
 from leadline.live.telling import Channel, Message, Undelivered, local, mail, open_channels, posting
 

@@ -176,6 +176,6 @@ def test_a_clock_that_is_stepped_back_delays_nothing(tmp_path: Path, watch: Call
 
 
 def _alert(key: str) -> object:
-    from leadline.live.alert import Alert
+    from leadline.live.records import Alert
 
     return Alert("run", "silence", 1, 1, "concern", "Nothing.", (), None, key)

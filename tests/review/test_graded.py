@@ -23,8 +23,7 @@ from leadline.pipeline import read_run, view_of
 from leadline.report.review import graded_data, graded_lines
 from leadline.review.blind import Shown, choose_blind
 from leadline.review.graded import BlindGrading, graded_by, requests_for
-from leadline.review.graders import Endpoint, Folder, Grader
-from leadline.review.requests import GradingRequest, Redaction, Unusable, grades_of
+from leadline.review.graders import Endpoint, Folder, Grader, GradingRequest, Redaction, Unusable, grades_of
 from leadline.run import Rollouts, Run
 from leadline.sources import open_run
 
