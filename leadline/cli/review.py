@@ -159,11 +159,11 @@ def _graded(options: ReviewOptions, run: Run) -> None:
     from ..report.data import dump
     from ..report.review import graded_data, graded_lines
     from ..review.graded import graded_by, requests_for
-    from ..review.graders import Endpoint, Folder, Redaction
+    from ..review.graders import Endpoint, Folder
     from ..words import review as words
 
     try:
-        redaction = Redaction(tuple(re.compile(one) for one in options.redact))
+        redact = [re.compile(one) for one in options.redact]
     except re.error as error:
         raise click.UsageError(f"--redact takes a regular expression: {error}") from None
     endpoint = None
@@ -171,7 +171,7 @@ def _graded(options: ReviewOptions, run: Run) -> None:
         key = os.environ.get(options.key_env) or None
         limits = options.timeout, options.max_calls, options.max_tokens
         endpoint = Endpoint(options.endpoint, options.model, key, *limits, _cache(options.model, options.endpoint))
-    shown, requests = requests_for(run, redaction)
+    shown, requests = requests_for(run, redact)
     if options.requests_to is not None:
         from ..report.files import make_folder, write_whole
 

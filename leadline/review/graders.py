@@ -34,18 +34,6 @@ class Unusable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Redaction:
-    """Patterns of text that is not sent."""
-
-    patterns: tuple[re.Pattern[str], ...] = ()
-
-    def clean(self, text: str) -> str:
-        for pattern in self.patterns:
-            text = pattern.sub(REDACTED, text)
-        return text.encode("utf-8", "replace").decode()  # a log may hold lone surrogates
-
-
-@dataclass(frozen=True, slots=True)
 class GradingRequest:
     """One batch to grade, named by its content: the same request has the same name and is paid for once."""
 
@@ -77,19 +65,21 @@ class GradingRequest:
         return body if model is None else {"model": model, **body}
 
 
-def grading(shown: Sequence[Shown], redaction: Redaction) -> tuple[GradingRequest, ...]:
-    """Return the responses in batches."""
-    batches = [shown[start : start + BATCH] for start in range(0, len(shown), BATCH)]
-    return tuple(_request(number, batch, redaction) for number, batch in enumerate(batches, 1))
+def grading(shown: Sequence[Shown], redact: Sequence[re.Pattern[str]] = ()) -> tuple[GradingRequest, ...]:
+    """Return the responses in batches, without text that a pattern of `redact` matches."""
 
+    def clean(text: str) -> str:
+        for pattern in redact:
+            text = pattern.sub(REDACTED, text)
+        return text.encode("utf-8", "replace").decode()  # a log may hold lone surrogates
 
-def _request(number: int, batch: Sequence[Shown], redaction: Redaction) -> GradingRequest:
-    clean = redaction.clean
-    answers = [
-        {"id": shown.id, "prompt": clean(shown.rollout.prompt), "answer": clean(shown.rollout.output)}
-        for shown in batch
-    ]
-    return GradingRequest(number, orjson.dumps({"answers": answers}).decode(), tuple(shown.id for shown in batch))
+    requests = []
+    for number, start in enumerate(range(0, len(shown), BATCH), 1):
+        batch = [(one.id, one.rollout) for one in shown[start : start + BATCH]]
+        answers = [{"id": id, "prompt": clean(one.prompt), "answer": clean(one.output)} for id, one in batch]
+        text = orjson.dumps({"answers": answers}).decode()
+        requests.append(GradingRequest(number, text, tuple(id for id, _ in batch)))
+    return tuple(requests)
 
 
 def _object(**properties: object) -> dict[str, Any]:
