@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ..contract import Reading
@@ -148,8 +148,8 @@ class Made:
 
     look: Look
     reading: Reading
-    scored: tuple[Prediction, ...]  # earlier predictions that it scores
-    predictions: tuple[Prediction, ...]
-    surprise: Notice | None
-    alerts: tuple[Alert, ...]
-    told: dict[str, object]
+    scored: Sequence[Prediction] = ()  # earlier predictions that it scores
+    predictions: Sequence[Prediction] = ()
+    surprise: Notice | None = None
+    alerts: Sequence[Alert] = ()
+    told: Mapping[str, object] | None = None  # what later checks are to remember of alerts

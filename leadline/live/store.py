@@ -19,7 +19,7 @@ from ..shelf.base import Sqlite, unusable
 from ..shelf.people import is_muted
 from .lock import FileLock
 from .places import is_shared, state_files
-from .records import Alert, Cursor, Delivery, Look, Prediction, Score, State
+from .records import Alert, Cursor, Delivery, Look, Made, Prediction, Score, State
 
 CALLED = "state file"
 PATIENCE = 5.0  # seconds to wait for another program that holds the file
@@ -77,20 +77,10 @@ class Store:
         rows = self._base.rows("SELECT told FROM runs WHERE id = ?", (run,))
         return next((dict(json.loads(row[0])) for row in rows), {})
 
-    def record(
-        self,
-        run: int,
-        look: Look,
-        *,
-        cursor: Cursor,
-        scored: Sequence[Prediction] = (),
-        predictions: Sequence[Prediction] = (),
-        alerts: Sequence[Alert] = (),
-        channels: Sequence[str] = (),
-        told: Mapping[str, object] | None = None,
-    ) -> bool:
+    def record(self, run: int, made: Made, *, cursor: Cursor, channels: Sequence[str] = ()) -> bool:
         """Write down a check and all it brings in one transaction. Return false if it was there already: then only
         the cursor moves."""
+        look = made.look
         kept = {**{name: getattr(look, name) for name in LOOK}, "run": run, "says": _text(look.says)}
         kept["reading"] = zlib.compress(look.reading, 6)
         with self._base.writing() as base:
@@ -105,19 +95,19 @@ class Store:
             number = found.lastrowid
             base.executemany(
                 "UPDATE predictions SET scored_by = ?, scored_step = ?, observed = ?, pit = ?, crps = ? WHERE id = ?",
-                [(number, *astuple(one.score), one.id) for one in scored if one.score is not None],
+                [(number, *astuple(one.score), one.id) for one in made.scored if one.score is not None],
             )
             base.executemany(
                 "INSERT INTO predictions (run, life, look, series, made_step, for_step, expects)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [
                     (run, look.life, number, _text(one.series), look.step, one.for_step, json.dumps(dict(one.expects)))
-                    for one in predictions
+                    for one in made.predictions
                 ],
             )
-            self._put_alerts(base, run, number, look.at, alerts, channels)
-            if told is not None:
-                base.execute("UPDATE runs SET told = ? WHERE id = ?", (json.dumps(dict(told)), run))
+            self._put_alerts(base, run, number, look.at, made.alerts, channels)
+            if made.told is not None:
+                base.execute("UPDATE runs SET told = ? WHERE id = ?", (json.dumps(dict(made.told)), run))
             return True
 
     def looks(self, run: int, *, last: int | None = None) -> tuple[Look, ...]:

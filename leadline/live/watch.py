@@ -334,16 +334,7 @@ class Watch:
         if due.why in ("first", "schedule", "jump"):  # the others lie beside what the schedule has come to
             cursor = replace(cursor, step=due.step, points=due.points)
         new = self._with_store(
-            lambda: self.store.record(
-                watched.number,
-                made.look,
-                cursor=cursor,
-                scored=made.scored,
-                predictions=made.predictions,
-                alerts=made.alerts,
-                channels=self._entry(watched).tell,
-                told=made.told,
-            )
+            lambda: self.store.record(watched.number, made, cursor=cursor, channels=self._entry(watched).tell)
         )
         if new is None:
             return
