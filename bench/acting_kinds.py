@@ -46,7 +46,7 @@ from leadline.live.acting import actor as actors
 from leadline.live.acting import claims, programs
 from leadline.live.acting.process import Identity, everything, look
 from leadline.live.entries import Options, WatchEntry
-from leadline.live.records import Look
+from leadline.live.records import Look, Made
 from leadline.live.store import Store
 from leadline.live.watched import Watched
 
@@ -620,7 +620,7 @@ def look_at(store: Store, watched: Watched, step: int) -> None:
         digest, body, attempt,
     )  # fmt: skip
     cursor = replace(cursor, step=max(1, watched.sighting.current - 1), points=max(1, watched.sighting.settled))
-    store.record(watched.number, told, cursor=cursor)
+    store.record(watched.number, Made(told, None), cursor=cursor)
     watched.cursor, watched.last = cursor, told
 
 

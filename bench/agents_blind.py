@@ -21,7 +21,7 @@ from tables import Table
 from leadline.facts.judgement import Judgement
 from leadline.pipeline import read_run
 from leadline.review.graded import BlindGrading, Grader, graded_by, requests_for
-from leadline.review.requests import GradingRequest, Redaction
+from leadline.review.graders import GradingRequest
 from leadline.run import Rollouts, Run
 from leadline.sources import open_run
 
@@ -55,7 +55,7 @@ class Reader:
 
 def reviewed(run: Run, reader: Grader, budget: int | None = None) -> tuple[BlindGrading, Judgement]:
     """A blind grading of a run, and the verdict with the review it amounts to."""
-    told = graded_by(reader, *requests_for(run, Redaction()))
+    told = graded_by(reader, *requests_for(run))
     reviews = () if told.review is None else (told.review,)
     return told, read_run(replace(run, reviews=reviews), budget=budget).judgement
 

@@ -8,6 +8,7 @@ printed ones is first put there exactly.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -129,6 +130,11 @@ def duration(seconds: float) -> str:
     if value < 1:
         return f"{settled(value):.2g} {unit}"
     return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
+def dated(at: float) -> str:
+    """Return a time as this machine's clock shows it."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

@@ -12,7 +12,7 @@ from ..errors import LeadlineError, need
 from ..report.plain import line, printable
 from ..report.plain import name as shown_name
 from ..words import tools as words
-from .answers import Plain, as_plain
+from .answers import TEXT, Plain
 from .library import Library, with_links
 from .roots import only_below
 from .tools import TOOLS, Tool
@@ -54,7 +54,7 @@ def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, A
                 name=tool.name,
                 description=words.TOOLS[tool.name],
                 input_schema=tool.input_schema(),
-                output_schema=tool.output_schema(),
+                output_schema=tool.answer,
                 annotations=types.ToolAnnotations(read_only_hint=tool.read_only),
             )
             for tool in tools.values()
@@ -82,9 +82,11 @@ def _answer(library: Library, tool: Tool, told: Mapping[str, Any]) -> Plain:
     asked = _checked(tool, told)
     with only_below(library.roots) as links:
         try:
-            answer: Plain = as_plain(tool.ask(library, asked))
+            found = tool.ask(library, asked)
         except LeadlineError as error:
             raise with_links(error, links) from error
+    order = list(tool.answer["properties"])
+    answer = {name: found[name] for name in sorted(found, key=order.index)}  # raises for a name the schema leaves out
     return {**answer, "outside": line(words.links_outside(links), 400)} if links else answer
 
 
@@ -109,25 +111,12 @@ def _answering_for_the_prompt() -> dict[str, Any]:
     return {"on_list_prompts": list_prompts, "on_get_prompt": get_prompt}
 
 
-KINDS: Mapping[str, type | tuple[type, ...]] = {"string": str, "integer": int, "object": dict, "array": list}
-
-
 def _checked(tool: Tool, told: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments if they are as the tool's schema says; else raise what is wrong."""
-    wrong = [f"{name} is missing" for name in tool.required if name not in told]
-    for name, value in told.items():
-        shape = tool.arguments.get(name)
-        if shape is None:
-            wrong.append(f"{shown_name(name)} is not known")
-        elif "enum" in shape and value not in shape["enum"]:
-            wrong.append(f"{name} must be one of {', '.join(shape['enum'])}")
-        elif "type" in shape and (not isinstance(value, KINDS[shape["type"]]) or isinstance(value, bool)):
-            wrong.append(f"{name} must be of type {shape['type']}")
-        elif shape.get("type") == "array" and not (value and all(isinstance(item, str) for item in value)):
-            wrong.append(f"{name} must be a list of texts")
-        elif shape.get("type") == "object" and not all(isinstance(item, str) for item in value.values()):
-            wrong.append(f"{name} must map names to keys")
-    if wrong:
+    valid = need("jsonschema", extra="mcp", to="serve agents")
+    exact = {name: {**shape, "additionalProperties": TEXT} for name, shape in tool.arguments.items()}  # tokens unspent
+    schema = {**tool.input_schema(), "properties": exact, "additionalProperties": False}
+    if wrong := [line(error.message, 200) for error in valid.Draft202012Validator(schema).iter_errors(told)]:
         raise LeadlineError(
             f"{tool.name} can't be called like this: {'; '.join(wrong)}.",
             next_step=f"pass {', '.join(tool.arguments)} as the tool's definition says",

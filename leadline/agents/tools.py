@@ -42,44 +42,44 @@ from ..words.tools import (
 from ..words.verdict import verdict_lines
 from .answers import (
     ANSWER,
-    ComparisonShown,
-    FindingSaid,
-    FindingShown,
-    Grid,
+    COMPARISON,
+    DATA,
+    FINDING_SHOWN,
+    GRID,
+    MAP,
+    REVIEW,
+    RUN_READ,
+    SAMPLE_LIST,
+    SOURCES,
+    TEXT,
+    TRIAGE,
+    WHOLE,
     Plain,
-    ReviewShown,
-    RunRead,
-    Sample,
-    SampleList,
-    SourcesShown,
-    Span,
-    Triage,
-    TriageRow,
+    filled,
     page,
     paged,
     place_of,
-    schema_of,
     size,
 )
 from .chosen import SCORES, chosen
 from .library import Library
 
 LISTED = 100  # rows asked for one answer: more never fit
-SENTENCE, TEXT = 90, 110  # tokens a sentence or one side of a sample may take
+SENTENCE, SIDE = 90, 110  # tokens a sentence or one side of a sample may take
 FEW = 5  # findings in a short answer
 POINTS = 10  # of a series, spread over its span
 PATIENCE = 20.0  # seconds a check may take
 
-Ask = Callable[[Library, Mapping[str, Any]], object]
+Ask = Callable[[Library, Mapping[str, Any]], Plain]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool, its arguments as JSON schema, and what its answer is."""
+    """A tool, and its arguments and answer as JSON schema."""
 
     name: str
     arguments: Plain
-    answer: type
+    answer: Plain
     ask: Ask
     required: tuple[str, ...] = ("path",)
     read_only: bool = True
@@ -88,55 +88,55 @@ class Tool:
         shape: Plain = {"type": "object", "properties": self.arguments}
         return {**shape, "required": list(self.required)} if self.required else shape
 
-    def output_schema(self) -> Plain:
-        return schema_of(self.answer)
 
-
-def triage(library: Library, asked: Mapping[str, Any]) -> Triage:
+def triage(library: Library, asked: Mapping[str, Any]) -> Plain:
     first = place_of(asked.get("cursor"))
     lines, total, unread = library.rows(first, LISTED)
     shown, _ = page([_row(library, told) for told in lines], None, ANSWER - 60, size)
     after = first + len(shown)
-    return Triage(shown, total + unread, unread or None, str(after) if after < total else "")
+    return filled(runs=shown, total=total + unread, unread=unread or None, next=str(after) if after < total else "")
 
 
-def _row(library: Library, told: RowNow) -> TriageRow:
+def _row(library: Library, told: RowNow) -> Plain:
     row = told.row
     path = line(library.roots.shown(row.identity))
     if row.state == "unreadable":
-        return TriageRow(path, "unreadable", cut(line(row.problem or ""), SENTENCE))
+        return filled(path=path, verdict="unreadable", says=cut(line(row.problem or ""), SENTENCE))
     says, needs = cut(line(row.says), SENTENCE), NEED_CALLED.get(told.need or "", "")
-    return TriageRow(path, row.verdict or "undecided", says, row.last_step, row.outcome or "", needs)
+    verdict = row.verdict or "undecided"
+    return filled(path=path, verdict=verdict, says=says, step=row.last_step, outcome=row.outcome, needs=needs)
 
 
-def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
+def read_run(library: Library, asked: Mapping[str, Any]) -> Plain:
     reading = library.reading(
         asked["path"], until=asked.get("until"), budget=asked.get("budget"), mapping=asked.get("map")
     )
     high, judgement = asked.get("detail") == "high", reading.judgement
     best = judgement.best_checkpoint
-    head = RunRead(
-        judgement.verdict,
-        line(verdict_lines(reading).text, 900),
-        line(" · ".join(what_was_read(reading.run))),
+    head = filled(
+        verdict=judgement.verdict,
+        says=line(verdict_lines(reading).text, 900),
+        run=line(" · ".join(what_was_read(reading.run))),
         p_pays=judgement.p_continue_pays,
         best_step=None if best is None else best.step,
         best_path=None if best is None or best.path is None else line(library.roots.shown(best.path)),
         would_change="" if asked.get("cursor") else line(would_change(reading), 600),
         outcome=judgement.outcome,
         missing="" if high or asked.get("cursor") else line(hidden(reading.run.missing)),
+        untrusted=DATA,
     )
     found = [_said(finding, says) for finding, says in sentences(reading.findings)]
-    more = [cut(line(says), SENTENCE) for says in _more(reading)] if high else []
     if not high and len(found) > FEW:
-        serious = [finding for finding in found if finding.severity != "note"]
-        notes = [finding for finding in found if finding.severity == "note"]
+        serious = [one for one in found if one["severity"] != "note"]
+        notes = [one for one in found if one["severity"] == "note"]
         found = [*serious, *notes[: max(FEW - len(serious), 0)]]
+    more = [cut(line(says), SENTENCE) for says in _more(reading)] if high else []
     return paged(head, asked, findings=found, more=more)
 
 
-def _said(finding: Finding, says: str) -> FindingSaid:
-    return FindingSaid(finding.id, finding.severity, round(finding.p, 2), cut(line(says), SENTENCE), finding.since_step)
+def _said(finding: Finding, says: str) -> Plain:
+    sentence, p = cut(line(says), SENTENCE), round(finding.p, 2)
+    return filled(id=finding.id, severity=finding.severity, p=p, says=sentence, since=finding.since_step)
 
 
 def _more(reading: Reading) -> Sequence[str]:
@@ -149,7 +149,7 @@ def _more(reading: Reading) -> Sequence[str]:
     )
 
 
-def evidence(library: Library, asked: Mapping[str, Any]) -> FindingShown:
+def evidence(library: Library, asked: Mapping[str, Any]) -> Plain:
     reading = library.reading(asked["path"], mapping=asked.get("map"))
     named = [(finding, says) for finding, says in sentences(reading.findings) if finding.id == asked["finding"]]
     if not named:
@@ -159,8 +159,14 @@ def evidence(library: Library, asked: Mapping[str, Any]) -> FindingShown:
             next_step=f"pass one of {ids}" if ids else "read_run names none",
         )
     finding, says = named[0]
-    facts = _few(plain(finding.facts))
-    head = FindingShown(finding.id, cut(line(says), SENTENCE), round(finding.p, 2), facts, finding.since_step)
+    head = filled(
+        id=finding.id,
+        says=cut(line(says), SENTENCE),
+        p=round(finding.p, 2),
+        facts=_few(plain(finding.facts)),
+        since=finding.since_step,
+        untrusted=DATA,
+    )
     spans = [span for span in (_span(reading, spot) for spot in finding.evidence) if span is not None]
     texts = [_sample(rollout) for spot in finding.evidence for rollout in _ends(spot.samples)]
     return paged(head, asked, numbers=spans, samples=texts)
@@ -189,17 +195,17 @@ def _bare(value: Any) -> Any:
     return _number(value) if isinstance(value, float) else value
 
 
-def _span(reading: Reading, spot: Evidence) -> Span | None:
+def _span(reading: Reading, spot: Evidence) -> Plain | None:
     series = reading.chart_data.series.get(spot.signal)
     if series is None:
         return None
     rows = [place for place, step in enumerate(series.steps.tolist()) if spot.first_step <= step <= spot.last_step]
     picked = [rows[round(place * (len(rows) - 1) / (POINTS - 1))] for place in range(POINTS)] if rows else []
     kept = list(dict.fromkeys(picked))
-    return Span(
-        name(spot.signal),
-        [int(series.steps[place]) for place in kept],
-        [_number(series.values[place]) for place in kept],
+    return filled(
+        signal=name(spot.signal),
+        steps=[int(series.steps[place]) for place in kept],
+        values=[_number(series.values[place]) for place in kept],
     )
 
 
@@ -215,20 +221,19 @@ def _ends(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:
     return tuple(sample for pair in pairs for sample in pair if sample is not None)
 
 
-def _sample(rollout: Rollout, room: int = TEXT) -> Sample:
-    return Sample(
-        rollout.step, _number(rollout.score), cut(line(rollout.prompt), room), cut(line(rollout.output), room)
-    )
+def _sample(rollout: Rollout) -> Plain:
+    prompt, output = (cut(line(text), SIDE) for text in (rollout.prompt, rollout.output))
+    return filled(step=rollout.step, score=_number(rollout.score), prompt=prompt, output=output)
 
 
-def compare_runs(library: Library, asked: Mapping[str, Any]) -> ComparisonShown:
+def compare_runs(library: Library, asked: Mapping[str, Any]) -> Plain:
     places = [str(library.roots.find(path)) for path in asked["paths"]]
     told: Any = compared_data(compare(gather(places, alone=True), by=asked.get("by")))
     series = next((entry for entry in told["series"] if entry["name"] == told["by"]), None)
-    head = ComparisonShown(
-        cut(line(str(told["headline"])), SENTENCE),
-        [cut(line(says), SENTENCE) for says in told["says"]][:3],
-        str(told["by"]),
+    head = filled(
+        headline=cut(line(str(told["headline"])), SENTENCE),
+        says=[cut(line(says), SENTENCE) for says in told["says"]][:3],
+        by=str(told["by"]),
     )
     return paged(
         head,
@@ -243,7 +248,7 @@ def _standing(entry: Mapping[str, Any]) -> Plain:
     return {"name": name(entry["name"]), "final": _number(entry["final"]), "low": _number(low), "high": _number(high)}
 
 
-def samples(library: Library, asked: Mapping[str, Any]) -> SampleList:
+def samples(library: Library, asked: Mapping[str, Any]) -> Plain:
     run = library.run(asked["path"])
     steps = run.rollouts.steps
     if not steps:
@@ -251,21 +256,22 @@ def samples(library: Library, asked: Mapping[str, Any]) -> SampleList:
     looked = chosen(
         steps, run.rollouts.at, step=asked.get("step"), search=asked.get("search"), score=asked.get("score")
     )
-    head = SampleList([steps[0], steps[-1], len(steps)], len(looked))
+    head = filled(steps=[steps[0], steps[-1], len(steps)], found=len(looked), untrusted=DATA)
     return paged(head, asked, samples=[_sample(rollout) for rollout in looked])
 
 
-def review(library: Library, asked: Mapping[str, Any]) -> ReviewShown:
+def review(library: Library, asked: Mapping[str, Any]) -> Plain:
     run = library.run(asked["path"]).until(asked.get("until"))
     answer, grades = asked.get("answer"), asked.get("grades")
     if answer is not None or grades is not None:
         told, why = review_of(run, answer=answer, since=asked.get("since"), grades=grades, reader="mcp")
         library.keep(run, told)
-        return ReviewShown(saved=said(told), why=why)
+        return filled(saved=said(told), why=why, untrusted=DATA)
     sheet, kept = sheet_to_read(run), load_of(run)
     first = not asked.get("cursor")
-    head = ReviewShown(
+    head = filled(
         task=f"{LOOK_FOR} {HOW_TO_GRADE}" if first else "",
+        untrusted=DATA,
         reviews=[cut(line(said(one)), SENTENCE) for one in kept.reviews[-3:]] if first else [],
     )
     lines = [
@@ -276,28 +282,28 @@ def review(library: Library, asked: Mapping[str, Any]) -> ReviewShown:
     return paged(head, asked, lines=[cut(row, ANSWER // 3) for row in lines])
 
 
-def series(library: Library, asked: Mapping[str, Any]) -> Grid:
+def series(library: Library, asked: Mapping[str, Any]) -> Plain:
     run = library.run(asked["path"]).until(asked.get("until"))
     keys = asked.get("keys")
     rows = (
         tables.table(binned(named(run, keys), _bins(asked))).splitlines() if keys else tables.listing(every_series(run))
     )
-    return paged(Grid(), asked, rows=[cut(line(row), SENTENCE) for row in rows])
+    return paged({}, asked, rows=[cut(line(row), SENTENCE) for row in rows])
 
 
-def check(library: Library, asked: Mapping[str, Any]) -> Grid:
+def check(library: Library, asked: Mapping[str, Any]) -> Plain:
     """Check by a pattern only: code from a client is never run."""
     run = library.run(asked["path"]).until(asked.get("until"))
     found = checked(run, regex=asked["regex"], timeout=PATIENCE)
     rows = tables.check_lines(found, "regex", _bins(asked))
-    return paged(Grid(), asked, rows=[cut(line(row), SENTENCE) for row in rows])
+    return paged({}, asked, rows=[cut(line(row), SENTENCE) for row in rows])
 
 
 def _bins(asked: Mapping[str, Any]) -> int:
     return min(max(int(asked.get("bins", POINTS)), 1), MOST)
 
 
-def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
+def sources(library: Library, asked: Mapping[str, Any]) -> Plain:
     found = take(library.roots.find(asked["path"]), mapping=asked.get("map"))
     if len(found.runs) > 1:
         raise LeadlineError(
@@ -306,7 +312,7 @@ def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
     held = found.runs[0]
     logs = [f"{name(log.path)}: {log.source}, {log.rows} rows" for log in held.logs]
     return paged(
-        SourcesShown(held.run.framework, logs[:6]),
+        filled(framework=held.run.framework, logs=logs[:6]),
         asked,
         series=[f"{name(one.name)} = {name(one.key)} ({one.points}, {one.decided})" for one in held.series],
         unread=[name(key) for key in held.run.unread_keys],
@@ -315,36 +321,34 @@ def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
     )
 
 
-_TEXT: Plain = {"type": "string"}
-_STEP: Plain = {"type": "integer"}
-_MAP: Plain = {"type": "object"}
-_PAGED = {"path": _TEXT, "cursor": _TEXT}
+NAMES: Plain = {"type": "array", "items": TEXT}
+_PAGED = {"path": TEXT, "cursor": TEXT}
 
 TOOLS: tuple[Tool, ...] = (
-    Tool("triage", {"cursor": _TEXT}, Triage, triage, required=()),
+    Tool("triage", {"cursor": TEXT}, TRIAGE, triage, required=()),
     Tool(
         "read_run",
-        {**_PAGED, "detail": {"enum": ["low", "high"]}, "until": _STEP, "budget": _STEP, "map": _MAP},
-        RunRead,
+        {**_PAGED, "detail": {"enum": ["low", "high"]}, "until": WHOLE, "budget": WHOLE, "map": MAP},
+        RUN_READ,
         read_run,
     ),
-    Tool("evidence", {**_PAGED, "finding": _TEXT}, FindingShown, evidence, required=("path", "finding")),
+    Tool("evidence", {**_PAGED, "finding": TEXT}, FINDING_SHOWN, evidence, required=("path", "finding")),
     Tool(
         "compare",
-        {"paths": {"type": "array", "items": _TEXT, "minItems": 1}, "by": _TEXT, "cursor": _TEXT},
-        ComparisonShown,
+        {"paths": {**NAMES, "minItems": 1}, "by": TEXT, "cursor": TEXT},
+        COMPARISON,
         compare_runs,
         required=("paths",),
     ),
-    Tool("samples", {**_PAGED, "step": _STEP, "score": {"enum": list(SCORES)}, "search": _TEXT}, SampleList, samples),
-    Tool("sources", {**_PAGED, "map": _MAP}, SourcesShown, sources),
+    Tool("samples", {**_PAGED, "step": WHOLE, "score": {"enum": list(SCORES)}, "search": TEXT}, SAMPLE_LIST, samples),
+    Tool("sources", {**_PAGED, "map": MAP}, SOURCES, sources),
     Tool(
         "review",
-        {**_PAGED, "answer": {"enum": ["ok", "hacked"]}, "since": _STEP, "grades": _TEXT, "until": _STEP},
-        ReviewShown,
+        {**_PAGED, "answer": {"enum": ["ok", "hacked"]}, "since": WHOLE, "grades": TEXT, "until": WHOLE},
+        REVIEW,
         review,
         read_only=False,
     ),
-    Tool("series", {**_PAGED, "keys": {"type": "array", "items": _TEXT}, "bins": _STEP, "until": _STEP}, Grid, series),
-    Tool("check", {**_PAGED, "regex": _TEXT, "bins": _STEP, "until": _STEP}, Grid, check, required=("path", "regex")),
+    Tool("series", {**_PAGED, "keys": NAMES, "bins": WHOLE, "until": WHOLE}, GRID, series),
+    Tool("check", {**_PAGED, "regex": TEXT, "bins": WHOLE, "until": WHOLE}, GRID, check, required=("path", "regex")),
 )

@@ -22,7 +22,6 @@ def verb(
     Example: leadline calibration outputs/*
     """
     from ..live import calibration
-    from ..live.words import calibration_lines
     from ..report.data import dump
     from ..report.lines import page
     from ..report.progress import progress_bar
@@ -39,4 +38,4 @@ def verb(
         for one in found:
             click.echo(dump(calibration.as_data(one), lines=True), nl=False)
     else:
-        click.echo(page(calibration_lines(found), color=color(no_color), width=width()), nl=False)
+        click.echo(page(calibration.calibration_lines(found), color=color(no_color), width=width()), nl=False)

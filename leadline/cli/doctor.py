@@ -35,7 +35,6 @@ def _live(as_json: bool, no_color: bool) -> int:
     import time
 
     from ..live import heartbeat
-    from ..live.words import watches_lines
     from ..report.data import dump
     from ..report.lines import page
 
@@ -45,5 +44,5 @@ def _live(as_json: bool, no_color: bool) -> int:
         for watch in found:
             click.echo(dump(heartbeat.as_data(watch, now), lines=True), nl=False)
     else:
-        click.echo(page(watches_lines(found, now), color=color(no_color), width=width()), nl=False)
+        click.echo(page(heartbeat.watches_lines(found, now), color=color(no_color), width=width()), nl=False)
     return 0 if all(watch.alive(now) for watch in found) else 1

@@ -23,7 +23,6 @@ def verb(
     Example: leadline history outputs/grpo-run; leadline history --actions
     """
     from ..live import history
-    from ..live.words import action_lines, history_lines
     from ..report.data import dump
     from ..report.lines import page
 
@@ -34,5 +33,5 @@ def verb(
         for one in history.actions_as_data(past) if actions else history.as_data(past):
             click.echo(dump(one, lines=True), nl=False)
     else:
-        lines = action_lines(past) if actions else history_lines(past)
+        lines = history.action_lines(past) if actions else history.history_lines(past)
         click.echo(page(lines, color=color(no_color), width=width()), nl=False)

@@ -145,11 +145,10 @@ def _graded(options: ReviewOptions, run: Run) -> None:
     from ..report.review import graded_data, graded_lines
     from ..review.graded import graded_by, requests_for
     from ..review.graders import Endpoint, Folder
-    from ..review.requests import Redaction
     from ..words import review as words
 
     try:
-        redaction = Redaction(tuple(re.compile(one) for one in options.redact))
+        redact = [re.compile(one) for one in options.redact]
     except re.error as error:
         raise click.UsageError(f"--redact takes a regular expression: {error}") from None
     endpoint = None
@@ -160,7 +159,7 @@ def _graded(options: ReviewOptions, run: Run) -> None:
         replies = home / "leadline" / "review" / digest
         limits = options.timeout, options.max_calls, options.max_tokens
         endpoint = Endpoint(options.endpoint, options.model, key, *limits, replies)
-    shown, requests = requests_for(run, redaction)
+    shown, requests = requests_for(run, redact)
     if options.requests_to is not None:
         from ..report.files import make_folder, write_whole
 

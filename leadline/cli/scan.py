@@ -13,7 +13,7 @@ import click
 from .options import STORE, WORKERS, argument, command, option
 
 if TYPE_CHECKING:
-    from ..fleet.scan import Engine, Shard, Tally
+    from ..fleet.scan import Engine, Tally
 
 
 @command("scan")
@@ -87,12 +87,10 @@ def _engine(on: str | None, workers: int | None) -> Engine:
     return OnRay(None if on == "ray" else on)
 
 
-def _shard(told: str | None) -> Shard:
-    from ..fleet.scan import Shard
-
+def _shard(told: str | None) -> tuple[int, int]:
     if told is None:
-        return Shard()
+        return 0, 1
     number, slash, count = told.partition("/")
     if not slash or not number.isdigit() or not count.isdigit() or int(number) >= int(count):
         raise click.UsageError(f"--shard takes I/N with I from 0 to N-1, such as 0/8; got {told!r}")
-    return Shard(int(number), int(count))
+    return int(number), int(count)

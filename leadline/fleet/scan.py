@@ -25,14 +25,6 @@ AGAIN = 1.0  # seconds between looks at what another scan still reads
 MAKER = f"{__version__}/{SCHEMA}"
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """The part of all places that this scan reads: `number` of `count`, from 0."""
-
-    number: int = 0
-    count: int = 1
-
-
 @dataclass(slots=True)
 class Tally:
     """The result of a scan."""
@@ -74,28 +66,28 @@ def scan(
     shelf: Shelf,
     engine: Engine,
     *,
-    shard: Shard | None = None,
+    shard: tuple[int, int] = (0, 1),
     again: bool = False,
     progress: Callable[[Tally], None] = lambda tally: None,
     problem: Callable[[LeadlineError], None] | None = None,
     ended: threading.Event | None = None,
 ) -> Tally:
-    """Bring the rows of all runs below `roots` up to date, and return what was done. `again`: read unchanged runs, too.
+    """Bring the rows of all runs below `roots` up to date, and return what was done. `shard`: the part of all
+    places to read, its number from 0 and their count. `again`: read unchanged runs, too.
     `ended` asks it to end before all is read."""
-    part = shard or Shard()
     began = shelf.base.now()
     maker = f"{MAKER}/{began}" if again else MAKER
     tally, whole = Tally(), []
     for root in map(settled, roots):
         try:
-            tally.units += _note(root, shelf, part, began)
+            tally.units += _note(root, shelf, shard, began)
         except LeadlineError as error:
             if problem is None or len(roots) == 1:
                 raise
             problem(error)
         else:
             whole.append(root)
-    scope = Scope(tuple(whole), began, part.number, part.count, maker)
+    scope = Scope(tuple(whole), began, *shard, maker)
     if not whole:
         return tally
     owner = f"{this_process()}:{time.monotonic_ns()}"
@@ -119,11 +111,11 @@ def settled(root: str) -> str:
     return root.rstrip("/") if is_address(root) else str(Path(root).absolute())
 
 
-def _note(root: str, shelf: Shelf, part: Shard, began: float) -> int:
+def _note(root: str, shelf: Shelf, shard: tuple[int, int], began: float) -> int:
     found = (
         unit
         for unit in units(root, skip=() if shelf.file is None else (shelf.file,))
-        if shard_of(unit.place) % part.count == part.number
+        if shard_of(unit.place) % shard[1] == shard[0]
     )
     count = 0
     while batch := list(islice(found, BATCH)):

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..arguments import check_kind, checked_steps
-from .answer import Answer
 from .journal import JOURNAL, Journal, folder_for
 from .quiet import LOGGER, complain, quiet
 from .ranks import GO_ON, JointStop, rank_and_size
-from .sidecar import ANSWER, Sidecar
+from .sidecar import ANSWER, Answer, Sidecar
 
 __all__ = ["Attached", "attach"]
 

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from rich.text import Text
 
-from ..errors import BadState, LeadlineError
+from ..errors import LeadlineError
 from ..progress import tell
 from ..reading import View
 from ..reading.view import HEADLINE
 from ..records import dataclass
+from ..report.lines import field
 from ..run import Run
 from ..sources import open_runs
 from .follow import all_steps
 from .ledger import promises, score
-from .places import state_files
 from .records import Prediction
 from .schedule import next_points
-from .store import Store
+from .store import stores
 
 INTERVALS = (0.5, 0.8, 0.9)  # shares of the distribution, about its middle, whose hits are counted
 GROUPS = ("reward", "held-out", "KL", "length")
 TENTHS = 10
+BARS = " ▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +102,7 @@ def as_data(one: Calibration) -> dict[str, object]:
 
 def of_watches(state: Path | None = None) -> list[tuple[object, Prediction]]:
     """Return the scored predictions in one state file, or in all of the user's."""
-    files = [state] if state is not None else state_files()
-    scored: list[tuple[object, Prediction]] = []
-    for file in files:
-        try:
-            with Store(file, write=False) as store:
-                scored += [((str(file), one.run), one) for one in store.scored_predictions()]
-        except BadState:
-            if state is not None:
-                raise
-    return scored
+    return [((str(store.path), one.run), one) for store in stores(state) for one in store.scored_predictions()]
 
 
 def of_finished(paths: Sequence[Path]) -> list[tuple[object, Prediction]]:
@@ -126,3 +119,27 @@ def of_finished(paths: Sequence[Path]) -> list[tuple[object, Prediction]]:
     if refused is not None and not scored:
         raise refused
     return scored
+
+
+def calibration_lines(found: Sequence[Calibration]) -> Iterator[tuple[str, Text]]:
+    """Yield how often forecasts held, one line per sort of series."""
+    if not found:
+        yield field("", "No forecast has come due yet.")
+        return
+    heads = "".join(f"{f'in {share:.0%}':>9}" for share in INTERVALS)
+    yield field("", f"{'predictions':>11}{'runs':>6}{heads}   too low … too high", "dim")
+    for one in found:
+        hits = "".join(f"{hit:>9.0%}" for hit in one.hits)
+        yield field(one.sort, f"{one.predictions:>11}{one.runs:>6}{hits}   {_bars(one.tenths)}")
+    yield field("", "")
+    yield field(
+        "",
+        "in 80%: share of values inside the 80% forecast interval; 80% is perfect. The bars count values by tenth of"
+        " the forecast distribution, lowest first; level bars are perfect.",
+        "dim",
+    )
+
+
+def _bars(counts: Sequence[int]) -> str:
+    most = max(counts) or 1
+    return "".join(BARS[round(count / most * (len(BARS) - 1))] for count in counts)

@@ -10,11 +10,15 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.text import Text
+
+from ..digits import dated, duration
 from ..inside.journal import began
 from ..records import dataclass
+from ..report.lines import field
 from ..state import state_folder
 
 EVERY = 5.0  # seconds between two beats
@@ -91,6 +95,20 @@ def as_data(watch: Listed, now: float) -> dict[str, object]:
     """Return it as plain data."""
     kept = {name: getattr(watch, name) for name in ("pid", "since", "beat_at")}
     return {"alive": watch.alive(now), **kept, "paths": list(watch.paths), "state": str(watch.state)}
+
+
+def watches_lines(found: Sequence[Listed], now: float) -> Iterator[tuple[str, Text]]:
+    """Yield every watch that was started and has not ended cleanly."""
+    if not found:
+        yield field("", "No watch is running, and none has died.")
+    for watch in found:
+        alive = watch.alive(now)
+        yield field("alive" if alive else "dead", ", ".join(watch.paths), "green" if alive else "bold red")
+        heard = f"{duration(round(max(0.0, now - watch.beat_at)))} ago"
+        since = f"process {watch.pid} since {dated(watch.since)}"
+        yield field("", f"{since}, last heartbeat {heard}; state {watch.state}")
+        if not alive:
+            yield field("", f"These runs are no longer watched. Restart the watch, or delete {watch.file}.")
 
 
 def _folder() -> Path:

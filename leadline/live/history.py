@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..errors import BadState, NothingReadable
-from ..records import dataclass
-from .alert import Alert
-from .ledger import RANGE
-from .places import state_files
-from .records import Look, Prediction
-from .store import Store
+from rich.text import Text
 
+from ..digits import dated
+from ..errors import NothingReadable
+from ..facts.judgement import calls_for
+from ..records import dataclass
+from ..report.lines import field
+from .ledger import RANGE, is_far, sentence
+from .places import state_files
+from .records import Alert, Look, Prediction
+from .store import stores
+
+DONE = {"refused": "yellow", "failed": "red", "orphan": "bold red", "again": "yellow", "done": "green", "dry": "cyan"}
+STYLES = {"stop": "yellow", "roll_back": "red", "continue": "green"}
 SHOWN = ("life", "step", "why", "at", "verdict", "outcome", "p_continue_pays", "best_step", "says", "digest")
 
 
@@ -32,22 +39,16 @@ class Past:
 def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) -> tuple[Past, ...]:
     """Return what is remembered of the run at `path`, of every run below it, or of all runs. Without `looks`, only
     alerts and actions: readings are large."""
-    files = [state] if state is not None else state_files()
     found: list[Past] = []
-    for file in files:
-        try:
-            with Store(file, write=False) as store:
-                numbers = {name: number for name, number in store.names().items() if _is_meant(name, path)}
-                for name, number in numbers.items():
-                    made, scored = (store.looks(number), store.scored_predictions(number)) if looks else ((), ())
-                    found.append(Past(name, file, made, scored, store.alerts(number), store.actions(number)))
-        except BadState:
-            if state is not None:
-                raise
+    for store in stores(state):
+        for name, number in store.names().items():
+            if _is_meant(name, path):
+                made, scored = (store.looks(number), store.scored_predictions(number)) if looks else ((), ())
+                found.append(Past(name, store.path, made, scored, store.alerts(number), store.actions(number)))
     if not found:
         raise NothingReadable(
             f"no history for {path or 'any run'}; it was never watched.",
-            tried=", ".join(str(file) for file in files[:5]) or "no state file was found",
+            tried=", ".join(map(str, [state] if state is not None else state_files()[:5])) or "no state file was found",
             next_step=f"leadline watch {path or 'PATH'}, or name the state file with --state.",
         )
     return tuple(found)
@@ -138,3 +139,65 @@ def _due(scored: Sequence[Prediction], looks: Sequence[Look]) -> list[Prediction
     """Return the predictions of these checks that were scored."""
     steps = {(look.life, look.step) for look in looks}
     return [one for one in scored if one.score is not None and (one.life, one.made_step) in steps]
+
+
+def history_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
+    """Yield the checks of every run, the oldest first, with missed forecasts, alerts and actions."""
+    for number, one in enumerate(past):
+        if number:
+            yield field("", "")
+        yield field("run", one.run, "bold")
+        yield field("state", str(one.state))
+        yield from _looks(one)
+        for alert in one.alerts:
+            yield field("alert", f"step {alert.step}, {alert.about}: {alert.says}")
+        for at, action in one.actions:
+            yield field("action", f"{dated(at)} {action.get('says', '')}")
+
+
+def action_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
+    """Yield what was done to runs, would have been, or was refused, each with its reason and the process tree."""
+    entries = [one for one in actions_as_data(past) if one.get("state") != "begun"]
+    if not entries:
+        yield field("", "No actions, and none would have been taken.")
+        return
+    counts = Counter(str(one.get("state")) for one in entries)
+    yield field("", ", ".join(f"{count} {state}" for state, count in counts.most_common()), "bold")
+    for one in entries:
+        head = f"{dated(float(str(one['at'])))}  step {one.get('step')}  {one.get('order')}  {one['run']}"
+        yield field(str(one.get("state")), head, DONE.get(str(one.get("state")), ""))
+        yield field("", str(one.get("says")))
+        yield field("", f"Why: {one.get('why')}.", "dim")
+        tree = one.get("tree")
+        for line in tree if isinstance(tree, list) and one.get("state") in ("dry", "sent", "refused") else ():
+            yield field("", f"  {line}", "dim")
+
+
+def _looks(past: Past) -> Iterator[tuple[str, Text]]:
+    surprises = _surprises(past)
+    life = 0
+    for look in past.looks:
+        if look.life != life:
+            life = look.life
+            yield field("", "the log was replaced")
+        yield field("check", _look(look), STYLES.get(calls_for(look.verdict, look.outcome), ""))
+        for says in surprises.get((look.life, look.step), ()):
+            yield field("", says)
+
+
+def _look(look: Look) -> str:
+    return f"{dated(look.at)} step {look.step} ({look.why}): {look.says}"
+
+
+def _surprises(past: Past) -> dict[tuple[int, int], list[str]]:
+    """Return missed forecasts by the check that saw them."""
+    found: dict[tuple[int, int], list[str]] = {}
+    told: set[tuple[int, int, str]] = set()
+    for one in reversed(past.scored):  # the latest prediction of each counts
+        if one.score is None:
+            continue
+        place = (one.life, one.score.step, one.series)
+        if is_far(one) and place not in told:
+            found.setdefault(place[:2], []).append(sentence(one))
+        told.add(place)
+    return found

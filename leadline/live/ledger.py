@@ -21,8 +21,7 @@ from ..reading import View
 from ..reading.scores import held_out_names
 from ..reading.view import HEADLINE
 from ..run import Run, Series
-from .alert import Notice
-from .records import Prediction, Score
+from .records import Notice, Prediction, Score
 from .schedule import next_points
 
 Floats = NDArray[np.float64]

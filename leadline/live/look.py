@@ -6,49 +6,40 @@ The reading knows nothing of earlier checks. They come in afterwards: to score t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
 
 from ..contract import ChartData
 from ..pipeline import read_view, view_of
-from ..records import dataclass, replace
+from ..records import replace
 from ..report.data import as_data, dump
-from ..run import Run
 from ..words.verdict import headline
 from . import ledger
 from .entries import WatchEntry
+from .follow import Sighting
 from .onsets import new_alerts
-from .records import Look, Made, Prediction
+from .records import Look, Made
 from .schedule import Due
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """Results of earlier checks of the run."""
-
-    life: int
-    predictions: Sequence[Prediction]
-    told: Mapping[str, object] | None
+from .store import Store
 
 
 def make_look(
-    identity: str,
-    run: Run,
+    store: Store,
+    number: int,
+    sighting: Sighting,
+    life: int,
     due: Due,
-    remembered: Remembered,
     wanted: WatchEntry,
     *,
-    attempt: int,
     at: float,
     cost: str | None,
 ) -> Made:
     """Read the run as it stood at the step that is due. `cost`: what continuing costs, for verdict alerts."""
-    seen = run.until(due.step)
+    seen = sighting.run.until(due.step)
     view = view_of(seen, budget=wanted.budget)
     reading = read_view(view, price=wanted.price, charts="main")
-    scored = ledger.score(remembered.predictions, seen)
+    scored = ledger.score(store.open_predictions(number, life), seen)
     surprise = ledger.surprise(scored)
     also = () if surprise is None else (surprise,)
-    told, alerts = new_alerts(remembered.told or {}, reading, run=identity, life=remembered.life, also=also)
+    told, alerts = new_alerts(store.told(number), reading, run=sighting.identity, life=life, also=also)
     if cost is not None:
         alerts = tuple(
             replace(alert, evidence=(*alert.evidence, cost)) if alert.about.startswith("verdict.") else alert
@@ -57,8 +48,8 @@ def make_look(
     judgement = reading.judgement
     body = dump(as_data(replace(reading, chart_data=ChartData()))).encode()  # what was said; the log can be drawn again
     look = Look(
-        run=identity,
-        life=remembered.life,
+        run=sighting.identity,
+        life=life,
         step=due.step,
         points=due.points,
         why=due.why,
@@ -69,6 +60,6 @@ def make_look(
         says=headline(judgement),
         digest=hashlib.sha256(body).hexdigest(),
         reading=body,
-        attempt=attempt,
+        attempt=sighting.attempt,
     )
     return Made(look, reading, scored, ledger.promises(view, due.points), surprise, alerts, told)

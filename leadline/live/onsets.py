@@ -18,7 +18,7 @@ from ..records import asdict, dataclass, replace
 from ..report.plain import printable
 from ..words import sentence
 from ..words.verdict import verdict_lines
-from .alert import SEVERITIES, Alert, Notice, Severity, key_of
+from .records import SEVERITIES, Alert, Notice, Severity, key_of
 
 LOOKS_GONE = 2  # checks in a row that must not report a thing before it counts as withdrawn
 COOL_DOWN = 0.05  # of the planned steps that they must span
@@ -70,10 +70,10 @@ def new_alerts(
     return _remember(episodes, life), alerts
 
 
-def silence(run: str, *, step: int, says: str, evidence: Sequence[str] = (), life: int = 0) -> Alert:
+def silence(run: str, *, step: int, says: str, life: int = 0) -> Alert:
     """Return the alert that nothing was logged after `step`, the same for the same step."""
     key = key_of(f"{run}\0{life}", "silence", step)
-    return Alert(run, "silence", step, step, "concern", _line(says), _lines(evidence), None, key)
+    return Alert(run, "silence", step, step, "concern", _line(says), (), None, key)
 
 
 def best_checkpoint(best: BestCheckpoint | None) -> str | None:
@@ -166,12 +166,8 @@ def _plan(reading: Reading) -> int:
 
 def _alert(one: Notice, life: str, run: str, step: int, best: str | None, episode: Episode | None) -> Alert:
     key = key_of(life, one.about, 0 if episode is None else episode.count)
-    evidence = _lines(one.evidence)
+    evidence = tuple(_line(text) for text in one.evidence[:EVIDENCE])
     return Alert(run, one.about, step, one.onset_step, one.severity, _line(one.says), evidence, best, key)
-
-
-def _lines(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_line(text) for text in texts[:EVIDENCE])
 
 
 def _line(text: str) -> str:

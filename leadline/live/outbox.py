@@ -13,9 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
-from .records import Delivery
+from .records import Delivery, State
 from .store import Store
 from .telling import Channel, Message, Undelivered
 
@@ -131,15 +132,14 @@ class Sender:
                 self._unsure.update(row.id for row in group)
             else:
                 problem = "the watch ended while it was sent; it is not sent again"
-                ids = [row.id for row in group]
-                self._store.mark_failed(ids, self._channel.name, self._clock(), next_try=None, problem=problem)
+                self._mark([row.id for row in group], "failed", problem=problem)
 
     def deliver(self, *, hurry: bool = False) -> None:
         """Send what is due until nothing is left or the channel fails. `hurry`: there is no later."""
         self._write_up()
         while self._may_send(hurry) and (groups := self._left_over or self._due()):
             while groups and self._may_send(hurry):
-                self._hand_over(groups[0])  # raises: then nothing is sent, and it stays due
+                self._mark([row.id for row in groups[0]], "handed")  # raises: then nothing is sent, and it stays due
                 self._send(groups.pop(0))
 
     def _may_send(self, hurry: bool) -> bool:
@@ -157,8 +157,8 @@ class Sender:
         groups = list(_together(rows))
         return groups[:-1] if len(rows) == limit and len(groups) > 1 else groups  # the last may not be whole
 
-    def _hand_over(self, rows: tuple[Delivery, ...]) -> None:
-        self._store.mark_handed([row.id for row in rows], self._channel.name, self._clock())
+    def _mark(self, ids: Sequence[int], state: State, *, next_try: float = 0.0, problem: str = "") -> None:
+        self._store.mark(ids, self._channel.name, self._clock(), state, next_try=next_try, problem=problem)
 
     def _send(self, rows: tuple[Delivery, ...]) -> None:
         ids = [row.id for row in rows]
@@ -175,13 +175,12 @@ class Sender:
             self._arrived(ids)
 
     def _arrived(self, ids: Sequence[int]) -> None:
-        name, now = self._channel.name, self._clock()
         if self._failures:
-            self._say(f"Alerts by {name} work again.")
+            self._say(f"Alerts by {self._channel.name} work again.")
         self._failures = 0
         self._spaced_until = self._steady() + self._channel.spacing
         self._unsure.difference_update(ids)
-        self._write(lambda: self._store.mark_sent(ids, name, now))
+        self._write(partial(self._store.mark, ids, self._channel.name, self._clock(), "sent"))
 
     def _failed(self, rows: tuple[Delivery, ...], message: Message, error: Undelivered) -> None:
         name, ids, now = self._channel.name, [row.id for row in rows], self._clock()
@@ -199,7 +198,8 @@ class Sender:
             self._unsure.difference_update(ids)
         elif error.unsure:
             self._unsure.update(ids)
-        self._write(lambda: self._store.mark_failed(ids, name, now, next_try=next_try, problem=str(error)))
+        state: State = "failed" if next_try is None else "pending"
+        self._write(partial(self._store.mark, ids, name, now, state, next_try=next_try or now, problem=str(error)))
 
     def _drawn(self, message: Message) -> bytes | None:
         """Return a picture of the run of the gravest alert; None if there is none."""

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 
-from ..records import dataclass
 from .follow import NamedPath, Sighting
 
 AT_ONCE = 4  # paths at a time, so that many do not compete for one interpreter; one that hangs does not count
@@ -15,13 +14,7 @@ DEADLINE = 60.0  # seconds after which it is reported
 FORCED = 120.0  # seconds that a forced round waits for paths that respond
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Polled:
-    """The result of polling a path."""
-
-    place: NamedPath
-    sightings: tuple[Sighting, ...] | None
-    error: Exception | None = None
+Polled = tuple[Sighting, ...] | Exception | None  # what polling a path gave or raised
 
 
 class Polling:
@@ -31,7 +24,7 @@ class Polling:
         self._change = threading.Condition()
         self._asked: dict[NamedPath, bool] = {}  # paths to poll: whether at all costs
         self._since: dict[NamedPath, float] = {}  # paths that are being polled
-        self._found: list[Polled] = []
+        self._found: list[tuple[NamedPath, Polled]] = []
         self._threads: dict[NamedPath, threading.Thread] = {}
         self._ended = False
 
@@ -47,7 +40,7 @@ class Polling:
                 thread.start()
             self._change.notify_all()
 
-    def found(self, seconds: float) -> Iterator[Polled]:
+    def found(self, seconds: float) -> Iterator[tuple[NamedPath, Polled]]:
         """Yield results as they come, until no path is being polled or so many seconds have passed."""
         until = time.monotonic() + seconds
         while True:
@@ -90,11 +83,12 @@ class Polling:
                     continue
                 force = self._asked.pop(place)
                 self._since[place] = time.monotonic()
+            found: Polled
             try:
-                polled = Polled(place, place.poll(force=force))
+                found = place.poll(force=force)
             except Exception as error:  # one path must not end the watch of the others
-                polled = Polled(place, None, error)
+                found = error
             with self._change:
                 del self._since[place]
-                self._found.append(polled)
+                self._found.append((place, found))
                 self._change.notify_all()

@@ -1,13 +1,70 @@
-"""Checks and what the state file keeps of them, as data."""
+"""Checks, alerts, and what else the state file keeps, as data."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from ..contract import Reading
-from ..records import dataclass
-from .alert import Alert, Notice
+from ..records import asdict, dataclass
+
+Severity = Literal["concern", "critical"]
+
+SEVERITIES: tuple[Severity, ...] = ("concern", "critical")  # mildest first
+KEY_LENGTH = 32  # hexadecimal digits: 128 bits, so that two alerts never share a key by chance
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One thing that began, in words that stand alone."""
+
+    run: str  # the run as its user names it
+    about: str  # a finding's id, or "verdict.stop", "verdict.roll_back", "silence", "surprise"
+    step: int  # the last step of the look that said it
+    onset_step: int | None  # where it began, as far as the look can tell
+    severity: Severity
+    says: str
+    evidence: tuple[str, ...]
+    best_checkpoint: str | None
+    key: str  # the same for the same onset, however often it is sent
+
+    def as_data(self) -> dict[str, object]:
+        """Return the alert as plain data.
+
+        >>> told = Alert("a", "silence", 7, None, "concern", "No row for an hour.", ("last row at step 7",), None, "k")
+        >>> Alert.from_data(told.as_data()) == told
+        True
+        """
+        return asdict(self) | {"evidence": list(self.evidence)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Alert:
+        return cls(**{**data, "evidence": tuple(data["evidence"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that holds at a check and is worth an alert."""
+
+    about: str
+    severity: Severity
+    says: str
+    onset_step: int | None = None
+    evidence: tuple[str, ...] = ()
+
+
+def key_of(run: str, about: str, episode: int) -> str:
+    """Return the key of an onset: of the run, what it is about, and how often that had begun before.
+
+    >>> key_of("/runs/seven", "kl.drift", 0) == key_of("/runs/seven", "kl.drift", 0)
+    True
+    >>> key_of("/runs/seven", "kl.drift", 0) == key_of("/runs/seven", "kl.drift", 1)
+    False
+    """
+    parts = "\0".join((run, about, str(episode)))
+    return hashlib.sha256(parts.encode("utf-8", errors="surrogateescape")).hexdigest()[:KEY_LENGTH]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +128,9 @@ class Look:
         return told if isinstance(told, str) else None
 
 
+State = Literal["pending", "handed", "sent", "failed"]  # of a delivery
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """An alert on its way to one channel."""
@@ -88,8 +148,8 @@ class Made:
 
     look: Look
     reading: Reading
-    scored: tuple[Prediction, ...]  # earlier predictions that it scores
-    predictions: tuple[Prediction, ...]
-    surprise: Notice | None
-    alerts: tuple[Alert, ...]
-    told: dict[str, object]
+    scored: Sequence[Prediction] = ()  # earlier predictions that it scores
+    predictions: Sequence[Prediction] = ()
+    surprise: Notice | None = None
+    alerts: Sequence[Alert] = ()
+    told: Mapping[str, object] | None = None  # what later checks are to remember of alerts

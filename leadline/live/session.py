@@ -16,7 +16,7 @@ from typing import TextIO
 
 from ..errors import BadOrder
 from ..recorder import Recorder
-from ..records import dataclass, field, replace
+from ..records import replace
 from ..report.plain import printable
 from ..report.plots import png
 from . import memory, metrics
@@ -37,26 +37,22 @@ TICK = 1.0  # seconds between two looks at signals, at most
 DRAWN = 0.25  # and at keys, in the live view
 HANGS = 5.0  # seconds that acting may delay the rest
 
+Signals = tuple[threading.Event, threading.Event]  # set when a signal came: to end, to look now
 
-@dataclass(slots=True)
-class Signals:
-    """Signals that came since they were last looked at."""
 
-    end: threading.Event = field(default_factory=threading.Event)
-    look: threading.Event = field(default_factory=threading.Event)
-
-    @contextlib.contextmanager
-    def caught(self) -> Iterator[None]:
-        """Catch SIGTERM and SIGINT, which end the watch cleanly, and SIGUSR1, which requests a check."""
-        wanted = {signal.SIGTERM: self.end, signal.SIGINT: self.end}
-        if hasattr(signal, "SIGUSR1"):
-            wanted[signal.SIGUSR1] = self.look
-        before = {number: signal.signal(number, lambda *_, set=one.set: set()) for number, one in wanted.items()}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+@contextlib.contextmanager
+def _signals() -> Iterator[Signals]:
+    """Catch SIGTERM and SIGINT, which end the watch cleanly, and SIGUSR1, which requests a check."""
+    end, look = threading.Event(), threading.Event()
+    wanted = {signal.SIGTERM: end, signal.SIGINT: end}
+    if hasattr(signal, "SIGUSR1"):
+        wanted[signal.SIGUSR1] = look
+    before = {number: signal.signal(number, lambda *_, set=one.set: set()) for number, one in wanted.items()}
+    try:
+        yield end, look
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run(options: Options) -> None:
@@ -69,8 +65,7 @@ def run(options: Options) -> None:
     with contextlib.ExitStack() as ends:
         store = ends.enter_context(Store(options.state or state_file(options.paths)))
         session = _Session(options, store)
-        signals = Signals()
-        ends.enter_context(signals.caught())
+        signals = ends.enter_context(_signals())
         ends.enter_context(session.beside())
         session.watch.start()
         ends.callback(session.watch.end)
@@ -80,32 +75,34 @@ def run(options: Options) -> None:
             _show(session, signals)
 
 
-def _serve(session: _Session, signals: Signals) -> None:
-    _print(f"watching {', '.join(session.options.paths)}; state in {session.watch.store.path}")
-    while not signals.end.is_set():
+def _follow(session: _Session, signals: Signals, rest: Callable[[float], bool]) -> None:
+    """Follow until a signal or the user ends it; `rest` waits so many seconds at most, and tells whether to go on."""
+    end, look = signals
+    while not end.is_set():
         pause = session.watch.tick()
         session.settle()
-        if signals.look.is_set():
-            signals.look.clear()
+        if look.is_set():
+            look.clear()
             session.watch.ask()
-        signals.end.wait(min(pause, TICK))
+        if not rest(pause):
+            return
+
+
+def _serve(session: _Session, signals: Signals) -> None:
+    _print(f"watching {', '.join(session.options.paths)}; state in {session.watch.store.path}")
+    _follow(session, signals, lambda pause: not signals[0].wait(min(pause, TICK)))
 
 
 def _show(session: _Session, signals: Signals) -> None:
-    with (
-        keys() as keyboard,
-        Screen(session.watch.runs, session.watch.places, session.watch.ask, color=session.options.color) as screen,
-    ):
+    watch = session.watch
+    with keys() as keyboard, Screen(watch.runs, watch.places, watch.ask, color=session.options.color) as screen:
         session.said = screen.say
-        while not signals.end.is_set():
-            session.watch.tick()
-            session.settle()
-            if signals.look.is_set():
-                signals.look.clear()
-                session.watch.ask()
+
+        def shown(pause: float) -> bool:
             screen.draw()
-            if not screen.press(keyboard.wait(DRAWN)):
-                return
+            return screen.press(keyboard.wait(DRAWN))
+
+        _follow(session, signals, shown)
 
 
 class _Session:

@@ -67,7 +67,8 @@ class Settling:
         can only belong to this run."""
         self._store, self._done, self._is_alone = store, done, is_alone
         self.warn = Once(say)
-        self._answer = None if options.answer is None else AnswerFile(options.answer)
+        self._answer = options.answer
+        self._answers: dict[str, Mapping[str, object]] = {}  # by run
         self._standings: dict[str, _Standing] = {}
         self._actors = {entry.path: self._actor(entry, entry.act) for entry in options.entries if entry.act is not None}
 
@@ -90,15 +91,13 @@ class Settling:
             if not standing.has_caught_up((due.step for due in list(watched.due)), look.step, act):
                 decision = replace(decision, act=False)
             alone = self._is_alone(watched)
-            self._report(actor.consider(life, decision, self._files(watched), alone=alone, grew=grew))
+            done = actor.consider(life, decision, self._files(watched), alone=alone, grew=grew)
+            if done is not None and done.state != "begun":
+                self._done(done)
             if actor.order.kind == "stop":
                 act = act and actor.asks_to_stop(life)
         if self._answer is not None and standing.answered != (look.digest, act):
             self._write_answer(self._answer, standing, watched, look, act=act)
-
-    def _report(self, done: Action | None) -> None:
-        if done is not None and done.state != "begun":
-            self._done(done)
 
     def _decision(self, standing: _Standing, watched: Watched, look: Look, actor: Actor | None) -> Decision:
         """Decide whether the checks of this attempt are enough to act. Checks of an earlier process, or of rows that
@@ -142,14 +141,24 @@ class Settling:
         )
         return RunFiles(sighting.files, writers, tuple(standing.dates if standing else ()), row_times(sighting.run))
 
-    def _write_answer(
-        self, answer: AnswerFile, standing: _Standing, watched: Watched, look: Look, *, act: bool
-    ) -> None:
+    def _write_answer(self, path: Path, standing: _Standing, watched: Watched, look: Look, *, act: bool) -> None:
+        """Add the latest check to the answer file, which is replaced as a whole: a reader sees the old answer or the
+        new one. `to` names the process of the training that it is meant for, if known: a later one must ignore it."""
         best = json.loads(look.reading)["judgement"]["best_checkpoint"]
+        kept = None if best is None else {"step": best["step"], "path": best["path"]}
         writers = watched.sighting.writers
         to = writers[look.attempt - 1].get("token") if 0 < look.attempt <= len(writers) else None
+        told = {key: getattr(look, key) for key in ("step", "verdict", "outcome", "p_continue_pays", "says", "at")}
+        to = None if to is None else str(to)
+        self._answers[look.run] = {"run": watched.name, **told, "best_checkpoint": kept, "act": act, "to": to}
+        content = self._answers[look.run] if len(self._answers) == 1 else {"runs": list(self._answers.values())}
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            answer.say(look, best, name=watched.name, act=act, to=None if to is None else str(to))
+            try:
+                beside.write_text(dump(content))
+                beside.replace(path)
+            finally:
+                beside.unlink(missing_ok=True)
             standing.answered = look.digest, act
         except OSError as error:
             self.warn(f"Can't write the answer file: {error.strerror or error}.")
@@ -165,25 +174,3 @@ class Settling:
                 "--then needs an order that sends a signal.", next_step="use it with --act sigterm:PID or sigint:PID"
             )
         return Actor(self._store, order, dry=entry.dry_run, then=entry.then, after=entry.after, channels=entry.tell)
-
-
-class AnswerFile:
-    """One JSON file, replaced as a whole: a reader sees the old answer or the new one."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._runs: dict[str, Mapping[str, object]] = {}
-
-    def say(self, look: Look, best: Mapping[str, object] | None, *, name: str, act: bool, to: str | None) -> None:
-        """Take the latest check of a run. `to`: the process of the training that it is meant for, if known: a later one
-        must ignore it. Raises OSError."""
-        told = {key: getattr(look, key) for key in ("step", "verdict", "outcome", "p_continue_pays", "says", "at")}
-        kept = None if best is None else {"step": best["step"], "path": best["path"]}
-        self._runs[look.run] = {"run": name, **told, "best_checkpoint": kept, "act": act, "to": to}
-        content = self._runs[look.run] if len(self._runs) == 1 else {"runs": list(self._runs.values())}
-        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        try:
-            beside.write_text(dump(content))
-            beside.replace(self._path)
-        finally:
-            beside.unlink(missing_ok=True)

@@ -9,23 +9,19 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
 
 from ..errors import BadState
-from ..shelf.base import transaction
+from ..shelf.base import Sqlite, unusable
 from ..shelf.people import is_muted
-from . import alert as alerts
-from .alert import Alert
 from .lock import FileLock
-from .places import is_shared
-from .records import Cursor, Delivery, Look, Prediction, Score
+from .places import is_shared, state_files
+from .records import Alert, Cursor, Delivery, Look, Made, Prediction, Score, State
 
+CALLED = "state file"
 PATIENCE = 5.0  # seconds to wait for another program that holds the file
 LOOK = Look.__slots__  # the columns of a check, by name
 
@@ -35,22 +31,22 @@ class Store:
 
     def __init__(self, path: Path | str, *, write: bool = True) -> None:
         self.path = Path(path)
-        self._guard = threading.RLock()
         self._lock = self._locked() if write else None
         try:
-            self._base = self._opened(write)
+            self._base = Sqlite(self.path, write=write, called=CALLED, patience=PATIENCE, prepare=_prepare)
         except BaseException:
-            self.close()
+            self._release()
             raise
 
     def close(self) -> None:
         """Close the file. Safe to call twice."""
-        with self._guard:
-            if (base := getattr(self, "_base", None)) is not None:
-                base.close()
-            if self._lock is not None:
-                self._lock.release()
-                self._lock = None
+        self._base.close()
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def __enter__(self) -> Store:
         return self
@@ -62,7 +58,7 @@ class Store:
 
     def run(self, name: str, now: float) -> int:
         """Return the number of a run, adding it if it is new."""
-        with self._writing() as base:
+        with self._base.writing() as base:
             base.execute(
                 "INSERT INTO runs (name, first_seen) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (_text(name), now)
             )
@@ -70,34 +66,24 @@ class Store:
 
     def names(self) -> dict[str, int]:
         """Return all runs and their numbers."""
-        return {name: number for number, name in self._rows("SELECT id, name FROM runs ORDER BY id")}
+        return {name: number for number, name in self._base.rows("SELECT id, name FROM runs ORDER BY id")}
 
     def cursor(self, run: int) -> Cursor:
-        rows = self._rows("SELECT life, started, step, points, grown_at, gap FROM cursors WHERE run = ?", (run,))
+        rows = self._base.rows("SELECT life, started, step, points, grown_at, gap FROM cursors WHERE run = ?", (run,))
         return next((Cursor(*row) for row in rows), Cursor())
 
     def told(self, run: int) -> dict[str, object]:
         """Return what the run's alerts remember of earlier checks."""
-        rows = self._rows("SELECT told FROM runs WHERE id = ?", (run,))
+        rows = self._base.rows("SELECT told FROM runs WHERE id = ?", (run,))
         return next((dict(json.loads(row[0])) for row in rows), {})
 
-    def record(
-        self,
-        run: int,
-        look: Look,
-        *,
-        cursor: Cursor,
-        scored: Sequence[Prediction] = (),
-        predictions: Sequence[Prediction] = (),
-        alerts: Sequence[Alert] = (),
-        channels: Sequence[str] = (),
-        told: Mapping[str, object] | None = None,
-    ) -> bool:
+    def record(self, run: int, made: Made, *, cursor: Cursor, channels: Sequence[str] = ()) -> bool:
         """Write down a check and all it brings in one transaction. Return false if it was there already: then only
         the cursor moves."""
+        look = made.look
         kept = {**{name: getattr(look, name) for name in LOOK}, "run": run, "says": _text(look.says)}
         kept["reading"] = zlib.compress(look.reading, 6)
-        with self._writing() as base:
+        with self._base.writing() as base:
             found = base.execute(
                 f"INSERT INTO looks ({', '.join(LOOK)}) VALUES ({', '.join('?' * len(LOOK))})"
                 " ON CONFLICT (run, life, step, digest) DO NOTHING",
@@ -109,19 +95,19 @@ class Store:
             number = found.lastrowid
             base.executemany(
                 "UPDATE predictions SET scored_by = ?, scored_step = ?, observed = ?, pit = ?, crps = ? WHERE id = ?",
-                [(number, *astuple(one.score), one.id) for one in scored if one.score is not None],
+                [(number, *astuple(one.score), one.id) for one in made.scored if one.score is not None],
             )
             base.executemany(
                 "INSERT INTO predictions (run, life, look, series, made_step, for_step, expects)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [
                     (run, look.life, number, _text(one.series), look.step, one.for_step, json.dumps(dict(one.expects)))
-                    for one in predictions
+                    for one in made.predictions
                 ],
             )
-            self._put_alerts(base, run, number, look.at, alerts, channels)
-            if told is not None:
-                base.execute("UPDATE runs SET told = ? WHERE id = ?", (json.dumps(dict(told)), run))
+            self._put_alerts(base, run, number, look.at, made.alerts, channels)
+            if made.told is not None:
+                base.execute("UPDATE runs SET told = ? WHERE id = ?", (json.dumps(dict(made.told)), run))
             return True
 
     def looks(self, run: int, *, last: int | None = None) -> tuple[Look, ...]:
@@ -131,7 +117,7 @@ class Store:
 
     def look_before(self, run: int, last: int) -> int:
         """Return the number of the check before the latest `last`, for `looks_after`."""
-        rows = self._rows("SELECT id FROM looks WHERE run = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (run, last))
+        rows = self._base.rows("SELECT id FROM looks WHERE run = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (run, last))
         return int(rows[0][0]) if rows else 0
 
     def looks_after(self, run: int, number: int) -> list[tuple[int, Look]]:
@@ -140,7 +126,7 @@ class Store:
 
     def _looks(self, which: str, values: Sequence[object]) -> list[tuple[int, Look]]:
         columns = ", ".join("runs.name" if name == "run" else name for name in LOOK)
-        rows = self._rows(
+        rows = self._base.rows(
             f"SELECT looks.id, {columns} FROM looks JOIN runs ON runs.id = looks.run WHERE run = ? {which}", values
         )
         found = ((int(number), dict(zip(LOOK, row, strict=True))) for number, *row in rows)
@@ -160,7 +146,7 @@ class Store:
 
     def put_alerts(self, run: int, alerts: Sequence[Alert], channels: Sequence[str], now: float) -> int:
         """Write down alerts that no check brought, such as silence; return how many were new."""
-        with self._writing() as base:
+        with self._base.writing() as base:
             return self._put_alerts(base, run, None, now, alerts, channels)
 
     def pending_alerts(self, now: float, *, channel: str | None = None, limit: int = 1000) -> tuple[Delivery, ...]:
@@ -176,29 +162,27 @@ class Store:
         """Return what was handed over and never confirmed: after a crash it may have arrived."""
         return self._deliveries("state = 'handed' ORDER BY alerts.id", ())
 
-    def mark_handed(self, ids: Iterable[int], channel: str, now: float) -> None:
-        """Mark before sending: one more attempt."""
-        self._mark("state = 'handed', attempts = attempts + 1, tried_at = ?", (now,), ids, channel)
-
-    def mark_sent(self, ids: Iterable[int], channel: str, now: float) -> None:
-        """Mark what has arrived."""
-        self._mark("state = 'sent', tried_at = ?, problem = NULL", (now,), ids, channel)
-
-    def mark_failed(
-        self, ids: Iterable[int], channel: str, now: float, *, next_try: float | None, problem: str
+    def mark(
+        self, ids: Iterable[int], channel: str, now: float, state: State, *, next_try: float = 0.0, problem: str = ""
     ) -> None:
-        """Mark a failed attempt: due again at `next_try`, or given up if that is None."""
-        values = ("failed", now, now) if next_try is None else ("pending", now, next_try)
-        self._mark("state = ?, tried_at = ?, next_try = ?, problem = ?", (*values, _text(problem)), ids, channel)
+        """Mark what is about to be sent as handed over, one more attempt; what arrived as sent; and a failed attempt as
+        pending until `next_try`, or failed if it is given up."""
+        values = (state, state == "handed", now, next_try, _text(problem) or None)
+        with self._base.writing() as base:
+            base.executemany(
+                "UPDATE deliveries SET state = ?, attempts = attempts + ?, tried_at = ?, next_try = ?, problem = ?"
+                " WHERE alert = ? AND channel = ?",
+                [(*values, number, channel) for number in ids],
+            )
 
     def alerts(self, run: int | None = None) -> tuple[Alert, ...]:
         """Return all alerts, of one run or of all."""
-        rows = self._rows("SELECT alert FROM alerts WHERE ? IS NULL OR run = ? ORDER BY id", (run, run))
-        return tuple(alerts.from_data(json.loads(row[0])) for row in rows)
+        rows = self._base.rows("SELECT alert FROM alerts WHERE ? IS NULL OR run = ? ORDER BY id", (run, run))
+        return tuple(Alert.from_data(json.loads(row[0])) for row in rows)
 
     def delivery_counts(self) -> dict[str, int]:
         """Return how many deliveries are in each state."""
-        return dict(self._rows("SELECT state, COUNT(*) FROM deliveries GROUP BY state"))
+        return dict(self._base.rows("SELECT state, COUNT(*) FROM deliveries GROUP BY state"))
 
     # --- actions
 
@@ -212,21 +196,21 @@ class Store:
         channels: Sequence[str] = (),
     ) -> None:
         """Write down what was done to a run, or would have been, and the alerts about it."""
-        with self._writing() as base:
+        with self._base.writing() as base:
             base.execute("INSERT INTO actions (run, at, action) VALUES (?, ?, ?)", (run, now, json.dumps(dict(action))))
             self._put_alerts(base, run, None, now, alerts, channels)
 
     def actions(self, run: int) -> tuple[tuple[float, dict[str, object]], ...]:
-        rows = self._rows("SELECT at, action FROM actions WHERE run = ? ORDER BY id", (run,))
+        rows = self._base.rows("SELECT at, action FROM actions WHERE run = ? ORDER BY id", (run,))
         return tuple((at, dict(json.loads(action))) for at, action in rows)
 
     def order(self, text: str) -> dict[str, object] | None:
         """Return what an order named when it was last written down; None if it is new."""
-        rows = self._rows("SELECT target FROM orders WHERE text = ?", (_text(text),))
+        rows = self._base.rows("SELECT target FROM orders WHERE text = ?", (_text(text),))
         return next((dict(json.loads(row[0])) for row in rows), None)
 
     def remember_order(self, text: str, target: Mapping[str, object], now: float) -> None:
-        with self._writing() as base:
+        with self._base.writing() as base:
             values = (_text(text), now, json.dumps(dict(target)))
             base.execute("INSERT OR REPLACE INTO orders (text, at, target) VALUES (?, ?, ?)", values)
 
@@ -236,69 +220,17 @@ class Store:
         lock = FileLock(self.path.with_name(self.path.name + ".lock"))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            held = lock.acquire()
+            if held := lock.acquire():  # and before sqlite makes the file: only its owner may read it
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
         except OSError as error:
-            raise self._unusable(error) from error
+            lock.release()
+            raise unusable(self.path, error, CALLED) from error
         if held:
             return lock
         raise BadState(
             f"Another watch is writing to the state file {self.path}{lock.holder()}.",
             next_step="stop that one, or pass another file with --state",
         )
-
-    def _opened(self, write: bool) -> sqlite3.Connection:
-        try:
-            if not write and not self.path.is_file():
-                raise sqlite3.OperationalError("there is no such file")
-            if write:  # before sqlite does: only its owner may read it
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
-            address = f"{self.path.absolute().as_uri()}?mode={'rwc' if write else 'ro'}"
-            base = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from error
-        try:
-            self._prepare(base, write)
-        except sqlite3.Error as error:
-            base.close()
-            raise self._unusable(error) from error
-        except BadState:
-            base.close()
-            raise
-        return base
-
-    def _prepare(self, base: sqlite3.Connection, write: bool) -> None:
-        version = int(base.execute("PRAGMA user_version").fetchone()[0])
-        tables = base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-        if version != VERSION and (version or tables):
-            whose = "another version of Leadline" if version else "another program"
-            raise BadState(
-                f"The state file {self.path} was written by {whose}.", next_step="pass another file with --state"
-            )
-        if not write:
-            if not version:
-                raise sqlite3.OperationalError("nothing was ever written")
-            return
-        # A write-ahead log is shared through memory, which only one machine has.
-        base.execute(f"PRAGMA journal_mode = {'DELETE' if is_shared(self.path) else 'WAL'}")
-        base.execute("PRAGMA synchronous = FULL")  # an alert that was sent must be known as sent after a power cut
-        base.execute("PRAGMA foreign_keys = ON")
-        if not version:
-            base.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-
-    def _unusable(self, error: Exception) -> BadState:
-        return BadState(
-            f"Can't use the state file {self.path}: {error}.",
-            next_step="check the path, its permissions and free disk space, or pass another with --state",
-        )
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._guard, transaction(self._base) as base:
-            yield base
-
-    def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        with self._guard:
-            return self._base.execute(query, values).fetchall()
 
     @staticmethod
     def _put_alerts(
@@ -313,7 +245,7 @@ class Store:
         for one in found:
             put = base.execute(
                 "INSERT INTO alerts (run, look, key, at, alert) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
-                (run, look, one.key, now, json.dumps(alerts.as_data(one))),
+                (run, look, one.key, now, json.dumps(one.as_data())),
             )
             if not put.rowcount:
                 continue
@@ -327,7 +259,7 @@ class Store:
         return new
 
     def _predictions(self, where: str, values: Sequence[object]) -> tuple[Prediction, ...]:
-        rows = self._rows(
+        rows = self._base.rows(
             "SELECT series, made_step, for_step, expects, id, run, life, scored_step, observed, pit, crps"
             f" FROM predictions WHERE {where} ORDER BY id",
             values,
@@ -338,22 +270,47 @@ class Store:
         )
 
     def _deliveries(self, where: str, values: Sequence[object]) -> tuple[Delivery, ...]:
-        rows = self._rows(
+        rows = self._base.rows(
             "SELECT alerts.id, channel, alerts.alert, attempts, tried_at FROM deliveries"
             f" JOIN alerts ON alerts.id = deliveries.alert WHERE {where}",
             values,
         )
         return tuple(
-            Delivery(number, channel, alerts.from_data(json.loads(alert)), *rest)
+            Delivery(number, channel, Alert.from_data(json.loads(alert)), *rest)
             for number, channel, alert, *rest in rows
         )
 
-    def _mark(self, change: str, values: Sequence[object], ids: Iterable[int], channel: str) -> None:
-        with self._writing() as base:
-            base.executemany(
-                f"UPDATE deliveries SET {change} WHERE alert = ? AND channel = ?",
-                [(*values, number, channel) for number in ids],
-            )
+
+def _prepare(base: Sqlite) -> None:
+    """Check whose file it is, before anything in it changes; make the tables of a new one."""
+    version = int(base.rows("PRAGMA user_version")[0][0])
+    tables = base.rows("SELECT COUNT(*) FROM sqlite_master")[0][0]
+    if version != VERSION and (version or tables):
+        whose = "another version of Leadline" if version else "another program"
+        raise BadState(f"The {CALLED} {base.path} was written by {whose}.", next_step="pass another file with --state")
+    if not base.written:
+        if not version:
+            raise sqlite3.OperationalError("nothing was ever written")
+        return
+    # A write-ahead log is shared through memory, which only one machine has.
+    base.run(f"PRAGMA journal_mode = {'DELETE' if is_shared(base.path) else 'WAL'}")
+    base.run("PRAGMA synchronous = FULL")  # an alert that was sent must be known as sent after a power cut
+    base.run("PRAGMA foreign_keys = ON")
+    if not version:
+        with base.writing() as connection:
+            for statement in (*SCHEMA.split(";"), f"PRAGMA user_version = {VERSION}"):
+                connection.execute(statement)
+
+
+def stores(state: Path | None) -> Iterator[Store]:
+    """Yield a state file, or all of the user's that can be read, each open while it is looked at."""
+    for file in state_files() if state is None else (state,):
+        try:
+            with Store(file, write=False) as store:
+                yield store
+        except BadState:
+            if state is not None:
+                raise
 
 
 def _text(text: str) -> str:

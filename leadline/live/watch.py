@@ -22,7 +22,7 @@ from ..reading.wall_clock import patience as silent_after
 from ..words import live as words
 from .entries import Options, WatchEntry
 from .follow import NamedPath, Sighting
-from .look import Remembered, make_look
+from .look import make_look
 from .memory import give_back
 from .onsets import silence
 from .polling import DEADLINE, FORCED, Polled, Polling
@@ -102,8 +102,8 @@ class Watch:
         for place in self.places:
             if force or place.next_time <= self._clock():
                 self._polling.ask(place, force=force)
-        for polled in self._polling.found(FORCED if force else MOMENT):
-            self._take(polled)
+        for place, found in self._polling.found(FORCED if force else MOMENT):
+            self._take(place, found)
         now = self._clock()
         for watched in list(self.runs.values()):
             self._passes(watched, now)
@@ -112,12 +112,11 @@ class Watch:
         soonest = min((place.next_time for place in self.places), default=now)
         return max(0.0, soonest - self._clock())
 
-    def _take(self, polled: Polled) -> None:
-        place = polled.place
+    def _take(self, place: NamedPath, found: Polled) -> None:
         try:
-            if polled.error is not None:
-                raise polled.error
-            for sighting in polled.sightings or ():
+            if isinstance(found, Exception):
+                raise found
+            for sighting in found or ():
                 self._seen(place, sighting)
         except sqlite3.Error as error:  # the state file is locked or its disk is full: the next poll repeats it
             place.again()
@@ -321,16 +320,12 @@ class Watch:
             cursor, sighting = watched.cursor, watched.sighting
         made = self._with_store(
             lambda: make_look(
-                watched.identity,
-                sighting.run,
+                self.store,
+                watched.number,
+                sighting,
+                cursor.life,
                 due,
-                Remembered(
-                    cursor.life,
-                    self.store.open_predictions(watched.number, cursor.life),
-                    self.store.told(watched.number),
-                ),
                 self._entry(watched),
-                attempt=sighting.attempt,
                 at=self._wall(),
                 cost=self._cost(watched),
             )
@@ -340,16 +335,7 @@ class Watch:
         if due.why in ("first", "schedule", "jump"):  # the others lie beside what the schedule has come to
             cursor = replace(cursor, step=due.step, points=due.points)
         new = self._with_store(
-            lambda: self.store.record(
-                watched.number,
-                made.look,
-                cursor=cursor,
-                scored=made.scored,
-                predictions=made.predictions,
-                alerts=made.alerts,
-                channels=self._entry(watched).tell,
-                told=made.told,
-            )
+            lambda: self.store.record(watched.number, made, cursor=cursor, channels=self._entry(watched).tell)
         )
         if new is None:
             return

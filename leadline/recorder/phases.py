@@ -15,13 +15,11 @@ from pathlib import Path
 from ..errors import LeadlineError
 from ..inside.journal import last_step
 from ..reading.machine import NOT_A_PHASE, OVERLAP, PARTS
-from ..records import dataclass, field
 from ..sources import Log, Reader, find_runs, source_of
 from ..vocabulary import detect, translate
 
 BY = "leadline record"
 SAMPLES = 4  # a step must take, to be dated by when its row appears
-NEVER = -math.inf
 
 
 class LoggedPhases:
@@ -62,10 +60,10 @@ class LoggedPhases:
         first_look, self._seen_any = not self._seen_any, True
         new = {step: row for step, row in _timings(log).items() if self._last_step is None or step > self._last_step}
         lines = []
-        for step, row in sorted(new.items()):
+        for step, (values, walls) in sorted(new.items()):
             # Of rows that came together, or were there before us, we know only that they are not newer than now.
             appeared = now if step == max(new) and not first_look else None
-            lines.append(self._laid_out(step, row.values, row.wall, appeared))
+            lines.append(self._laid_out(step, values, max(walls, default=None), appeared))
             self._last_step = step
         return b"".join(lines)
 
@@ -89,12 +87,7 @@ class LoggedPhases:
         return (json.dumps(spans, separators=(",", ":")) + "\n").encode()
 
 
-@dataclass(slots=True)
-class Timings:
-    """The logged times of one step: seconds by native key in written order, and when it was written."""
-
-    values: dict[str, float] = field(default_factory=dict)
-    wall: float | None = None
+Timings = tuple[dict[str, float], list[float]]  # of a step: seconds by phase in written order, and when it was written
 
 
 def _timings(log: Log) -> dict[int, Timings]:
@@ -109,10 +102,10 @@ def _timings(log: Log) -> dict[int, Timings]:
         by_key |= column.rows is None
         name = meaning.canonical.removeprefix("time/")
         for step, value, wall in zip(column.steps.tolist(), column.values.tolist(), column.walls.tolist(), strict=True):
-            row = found.setdefault(step, Timings())
-            row.values[name] = value
+            values, walls = found.setdefault(step, ({}, []))
+            values[name] = value
             if math.isfinite(wall):
-                row.wall = max(wall, NEVER if row.wall is None else row.wall)
+                walls.append(wall)
     if by_key and found:
         del found[max(found)]
     return found

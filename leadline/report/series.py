@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..digits import span
 from ..review.bins import Binned, binned
-from ..review.check import Checked, Direction
+from ..review.check import Checked
 from ..run import Series
 from ..words import samples as words
 from .data import plain
@@ -65,16 +65,13 @@ def check_lines(found: Checked, rule: str, bins: int) -> list[str]:
     """Return what the check found: how it was made, both directions, and a table."""
     told = check_bins(found, bins)
     lines = [f"{found.check.name}  {words.checked(rule, found.samples, found.check.points)}"]
-    lines.append(_direction(found.check, found.check_now, told.means[0]))
-    if found.score is not None and found.score_now is not None:
-        lines.append(_direction(found.score, found.score_now, told.means[1]))
+    both = ((found.check, found.check_now), (found.score, found.score_now))
+    for (series, now), means in zip(both, told.means, strict=False):  # without scores there are no means of them
+        if series is not None and now is not None:
+            lines.append(f"{series.name}  {words.direction(now.word, now.p, means[0], means[-1])}")
     if found.failed:
         lines.append(words.failed(found.failed, line(found.error, SHOWN)))
     return [*lines, *table(told).splitlines()]
-
-
-def _direction(series: Series, now: Direction, means: Sequence[float]) -> str:
-    return f"{series.name}  {words.direction(now.word, now.p, means[0], means[-1])}"
 
 
 def check_data(found: Checked, bins: int) -> dict[str, object]:

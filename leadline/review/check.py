@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import BadOrder, NothingReadable
-from ..questions.shape import shape_of
+from ..questions.shape import Shape, shape_of
 from ..reading.view import View
 from ..records import dataclass
 from ..run import Rollout, Run, Series
@@ -60,21 +60,13 @@ out.flush()
 
 
 @dataclass(frozen=True, slots=True)
-class Direction:
-    """The direction of a series at its end, and how sure that is."""
-
-    word: str
-    p: float
-
-
-@dataclass(frozen=True, slots=True)
 class Checked:
     """The reader's rule beside the run's own score, on the same samples, by step."""
 
     check: Series
     score: Series | None  # None if no sample carries a score
-    check_now: Direction
-    score_now: Direction | None
+    check_now: Shape  # the direction at the end, and how sure that is
+    score_now: Shape | None
     samples: int
     failed: int = 0  # samples on which the rule raised an error
     error: str = ""  # the first of them
@@ -108,11 +100,10 @@ def check(run: Run, *, regex: str | None = None, python: Path | None = None, tim
     )
 
 
-def _now(view: View, series: Series) -> Direction:
+def _now(view: View, series: Series) -> Shape:
     part = view.whole.of(series)
     assert part is not None  # for the type checker: it holds numbers
-    shape = shape_of(part.curve, part.series)
-    return Direction(shape.word, shape.p)
+    return shape_of(part.curve, part.series)
 
 
 def _by_step(name: str, samples: Sequence[Rollout], values: Sequence[float]) -> Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -14,8 +15,7 @@ import numpy as np
 from ..records import dataclass, replace
 from ..run import Grade, Review, Rollout, Run
 from .blind import Shown, choose_blind, thirds
-from .graders import Endpoint, Grader
-from .requests import GradingRequest, Redaction, Unusable, grades_of, grading
+from .graders import Endpoint, Grader, GradingRequest, Unusable, grades_of, grading
 
 SURE = 0.9  # probability: what is not clearly lost accuses nobody
 CLEAR = 0.25  # of the way from a spoiled to a good response: less may be no loss at all
@@ -51,10 +51,12 @@ class BlindGrading:
     problems: tuple[str, ...] = ()  # what was wrong with a reply
 
 
-def requests_for(run: Run, redaction: Redaction) -> tuple[tuple[Shown, ...], tuple[GradingRequest, ...]]:
+def requests_for(
+    run: Run, redact: Sequence[re.Pattern[str]] = ()
+) -> tuple[tuple[Shown, ...], tuple[GradingRequest, ...]]:
     """Return the responses to grade, and the requests that ask for it."""
     shown = choose_blind(run.rollouts)
-    return shown, grading(shown, redaction)
+    return shown, grading(shown, redact)
 
 
 def graded_by(grader: Grader, shown: Sequence[Shown], requests: Sequence[GradingRequest]) -> BlindGrading:

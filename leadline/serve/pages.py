@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
+from ..digits import dated
 from ..facts.judgement import calls_for
 from ..live.history import Spell
 from ..records import dataclass
@@ -332,8 +333,8 @@ def run(
         f'<p><a href="/run/{one.key}/reading.json">Report as JSON</a></p>'
     )
     notes = "".join(
-        f"<li><time>{h(words.moment(note.at))}</time> <b>{h(words.SAID.get(note.what, note.what))}</b> by"
-        f" {h(note.who, 80)}{f' until {words.moment(note.until)}' if note.until else ''} {h(note.note, 2000)}</li>"
+        f"<li><time>{h(dated(note.at))}</time> <b>{h(words.SAID.get(note.what, note.what))}</b> by"
+        f" {h(note.who, 80)}{f' until {dated(note.until)}' if note.until else ''} {h(note.note, 2000)}</li>"
         for note in said
     )
     notes = f'<ol class="timeline">{notes}</ol>' if notes else ""
@@ -366,7 +367,7 @@ def _looks(spells: Sequence[Spell]) -> str:
             kept=spell.kept,
         )
         listed += (
-            f'<li><time>{h(words.moment(spell.at))}</time> step {first.step} <span class="verdict'
+            f'<li><time>{h(dated(spell.at))}</time> step {first.step} <span class="verdict'
             f' {h(calls_for(first.verdict, first.outcome))}">{h(spell.says)}</span><p class="since">{h(came)}</p></li>'
         )
     return f'<ol class="timeline">{listed}</ol>'

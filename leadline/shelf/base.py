@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ class Base:
         raise NotImplementedError
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> Iterator[Any]:
         """Run the block as a transaction: all of it or nothing."""
         raise NotImplementedError
         yield
@@ -104,10 +104,20 @@ class Sqlite(Base):
 
     fails = (sqlite3.Error,)
 
-    def __init__(self, path: Path, *, write: bool = True) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        write: bool = True,
+        called: str = "store",
+        patience: float = PATIENCE,
+        prepare: Callable[[Sqlite], object] = lambda base: base.for_rows(),
+    ) -> None:
+        """`prepare` is called once the file is open; what goes wrong until then is explained by the file."""
         super().__init__()
         self.path = path.absolute()
         self.url = f"{SQLITE}{self.path}"
+        self.written = write
         try:
             if write:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,17 +126,22 @@ class Sqlite(Base):
             mode = "memory" if path.name == MEMORY else "rwc" if write else "ro"
             address = f"{self.path.as_uri()}?mode={mode}"
             self._base = sqlite3.connect(
-                address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False
             )
-            if write:
-                self._base.execute("PRAGMA journal_mode = WAL")  # if the file system can't, sqlite keeps its old way
-                self._base.execute("PRAGMA synchronous = NORMAL")  # a power cut loses rows that are read again
-            self._base.execute("PRAGMA cache_size = -32768")
+            try:
+                prepare(self)
+            except BaseException:
+                self._base.close()
+                raise
         except (OSError, sqlite3.Error) as error:
-            raise BadState(
-                f"The store {self.path} cannot be used: {error}.",
-                next_step="check the path, its permissions and the space on its disk, or give another with --store",
-            ) from error
+            raise unusable(self.path, error, called) from error
+
+    def for_rows(self) -> None:
+        """Prepare for rows that could be read again."""
+        if self.written:
+            self.run("PRAGMA journal_mode = WAL")  # if the file system can't, sqlite keeps its old way
+            self.run("PRAGMA synchronous = NORMAL")  # a power cut loses rows that are read again
+        self.run("PRAGMA cache_size = -32768")
 
     def sql(self, statement: str) -> str:
         return statement.replace("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")
@@ -135,9 +150,18 @@ class Sqlite(Base):
         return {name for (name,) in self.rows("SELECT name FROM pragma_table_info(?)", (table,))}
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        with self._guard, transaction(self._base):
-            yield
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        with self._guard, transaction(self._base) as base:
+            yield base
+
+
+def unusable(path: Path, error: Exception, called: str) -> BadState:
+    """Return what to raise for a file; its option is called as the file is."""
+    return BadState(
+        f"Can't use the {called} {path}: {error}.",
+        next_step="check the path, its permissions and free disk space, or pass another with"
+        f" --{called.partition(' ')[0]}",
+    )
 
 
 class Postgres(Base):

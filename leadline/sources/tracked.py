@@ -12,13 +12,14 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from ..records import dataclass, field
-from ..run import Telemetry
+from ..run import GpuSamples, Telemetry
 from ..vocabulary.names import listed
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log
 from .table import Table
-from .telemetry.part import GpuColumns
 
 OWN_STEP, OWN_TIME, OWN_RUNTIME = "_step", "_timestamp", "_runtime"
 # Hugging Face and OpenRLHF, open-instruct (whose global_step counts episodes), Lightning, CleanRL.
@@ -130,9 +131,12 @@ class Tracked:
             said.append("Every value is at step 0: the program passed no step to its tracker.")
         if self.damaged:
             said.append(f"Skipped {self.damaged} unreadable rows.")
-        columns = GpuColumns()
-        for (wall, device), quantities in sorted(self._gpus.items(), key=lambda item: item[0]):
-            columns.add(wall, device, **quantities)
+        seen = [{**self._gpus[place], "walls": place[0]} for place in sorted(self._gpus)]
+        columns = {
+            name: np.array([one.get(name, math.nan) for one in seen])
+            for name in dict.fromkeys(key for one in seen for key in one)
+        }
+        devices = np.array([device for _, device in sorted(self._gpus)], dtype=np.int64)
         return Log(
             self.table,
             settings=dict(self.settings),
@@ -142,5 +146,5 @@ class Tracked:
             project=self.project or None,
             torn=torn,
             notes=tuple(said),
-            telemetry=Telemetry(gpus=columns.samples()),
+            telemetry=Telemetry(gpus=GpuSamples(devices=devices, **columns)),
         )

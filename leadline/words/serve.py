@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from ..digits import counted, duration, interval, number, sure, went
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
@@ -124,10 +122,6 @@ def ago(at: float | None, now: float) -> str:
     ('10 min ago', '')
     """
     return "" if at is None else f"{duration(round(max(0.0, now - at)))} ago"
-
-
-def moment(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 def pays(p: float | None) -> str:

@@ -23,7 +23,7 @@ from leadline.cli import verbs
 from leadline.errors import BadState, NothingReadable
 from leadline.fleet.pool import Pool
 from leadline.fleet.reader import read_task
-from leadline.fleet.scan import Done, Shard, Tally, scan
+from leadline.fleet.scan import Done, Tally, scan
 from leadline.review import store as reviews
 from leadline.run import Review
 from leadline.shelf import home
@@ -158,7 +158,7 @@ def test_a_root_that_is_gone_marks_nothing(lab: Path, shelf: Shelf, tmp_path: Pa
 
 
 def test_shards_read_every_run_once(lab: Path, shelf: Shelf) -> None:
-    read = [name for number in range(3) for name in scanned(shelf, lab, shard=Shard(number, 3))[1].read]
+    read = [name for number in range(3) for name in scanned(shelf, lab, shard=(number, 3))[1].read]
     assert sorted(read) == ["a", "b", "broken", "grpo-seed0", "grpo-seed1", "only", "ppo-seed0"]
     assert [vanished for _, vanished in shelf.rows() if vanished] == []
 

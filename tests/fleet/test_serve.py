@@ -16,7 +16,7 @@ import pytest
 from extras import needs
 
 from leadline.fleet.scan import scan
-from leadline.live.alert import Alert
+from leadline.live.records import Alert
 from leadline.shelf import people, query
 from leadline.shelf.row import Row, ShelfEntry, Unit, UnitOutcome
 from leadline.shelf.store import Scope, Shelf, key_of

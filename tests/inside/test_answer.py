@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from leadline.inside.answer import Answer
 from leadline.inside.attached import Attached, attach
+from leadline.inside.sidecar import Answer
 
 SAID = {
     "run": "run",

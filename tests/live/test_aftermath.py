@@ -10,10 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from leadline.live.history import Past, Point, as_data, spells
+from leadline.live.history import Past, Point, as_data, history_lines, spells
 from leadline.live.records import Look, Prediction, Score
 from leadline.live.screen import need_of
-from leadline.live.words import history_lines
 
 
 def look(step: int, verdict: str, level: float, life: int = 0) -> Look:

@@ -13,9 +13,9 @@ import pytest
 from live.growing import settle, write_rows
 
 from leadline.facts.judgement import ENDED_BADLY
-from leadline.live.alert import Alert
 from leadline.live.heartbeat import Heartbeat
 from leadline.live.metrics import HELP, samples_of, written
+from leadline.live.records import Alert
 from leadline.live.watch import Watch
 
 SERVED = written((name, {"state": "failed", "verdict": "stop", "outcome": "ok"}, 1.0) for name in HELP)

@@ -23,7 +23,7 @@ from leadline.live import follow as following
 from leadline.live import polling
 from leadline.live import store as storing
 from leadline.live import watch as watching
-from leadline.live.follow import NamedPath
+from leadline.live.follow import NamedPath, Sighting
 from leadline.live.watch import Watch
 
 
@@ -125,10 +125,10 @@ def test_a_run_that_cannot_be_looked_at_does_not_end_the_watch_of_the_others(
 ) -> None:
     make = watching.make_look
 
-    def fail_for_one(identity: str, *rest: object, **more: object) -> object:
-        if identity.endswith("bad.jsonl"):
+    def fail_for_one(store: object, number: int, sighting: Sighting, *rest: object, **more: object) -> object:
+        if sighting.identity.endswith("bad.jsonl"):
             raise ZeroDivisionError("a defect")
-        return make(identity, *rest, **more)  # type: ignore[arg-type]
+        return make(store, number, sighting, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(watching, "make_look", fail_for_one)
     said: list[str] = []

@@ -22,7 +22,7 @@ from waiting import wait_for
 from leadline.cli import main
 from leadline.live import session as sessions
 from leadline.live.entries import Options, WatchEntry
-from leadline.live.records import Look
+from leadline.live.records import Look, Made
 from leadline.live.screen import Keys, Screen
 from leadline.live.session import _Session
 from leadline.live.settling import _Standing
@@ -128,7 +128,7 @@ def test_many_looks_add_up_to_the_bar_for_acting(tmp_path: Path) -> None:
             }
             body = json.dumps(reading).encode()
             look = Look(str(log), 0, step, step, "time", 0.0, "stop", 0.05, None, "", str(step), body)
-            store.record(watched.number, look, cursor=watched.cursor)
+            store.record(watched.number, Made(look, None), cursor=watched.cursor)
             watched.last = look
             session.settle()
             acted.append(json.loads((tmp_path / "answer.json").read_text())["act"])

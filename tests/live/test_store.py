@@ -15,8 +15,7 @@ from click.testing import CliRunner
 from leadline.cli import main, verbs
 from leadline.errors import BadState
 from leadline.live import places
-from leadline.live.alert import Alert
-from leadline.live.records import Cursor, Look, Prediction, Score
+from leadline.live.records import Alert, Cursor, Look, Made, Prediction, Score
 from leadline.live.store import VERSION, Store
 
 
@@ -30,7 +29,9 @@ def an_alert(key: str) -> Alert:
 
 def record(store: Store, look: Look, **more: object) -> bool:
     number = store.run("/runs/a", 1.0)
-    return store.record(number, look, cursor=Cursor(step=look.step, points=look.points), **more)  # type: ignore[arg-type]
+    channels = more.pop("channels", ())
+    made = Made(look, None, **more)  # type: ignore[arg-type]
+    return store.record(number, made, cursor=Cursor(step=look.step, points=look.points), channels=channels)  # type: ignore[arg-type]
 
 
 def test_a_look_comes_back_as_it_was(tmp_path: Path) -> None:

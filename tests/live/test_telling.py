@@ -21,8 +21,8 @@ from hypothesis import given
 from live.receivers import MailRules, MailServer, WebServer, serving, trusting
 
 from leadline.errors import BadOrder
-from leadline.live.alert import Alert
-from leadline.live.telling import CHANNELS, Channel, Message, Undelivered, forms, open_channels, words
+from leadline.live.records import Alert
+from leadline.live.telling import CHANNELS, Channel, Message, Undelivered, open_channels, posting, words
 from leadline.live.telling.mail import SmtpServer, written
 from leadline.report.plain import UNSAFE
 
@@ -217,7 +217,7 @@ def test_slack_gets_plain_text_that_calls_nobody(web: WebServer) -> None:
 
 @given(messages)
 def test_slack_never_gets_more_than_it_takes(message: Message) -> None:
-    payload = forms.slack_payload(message)
+    payload = posting.slack_payload(message)
     blocks = payload["blocks"]
     assert isinstance(blocks, list)
     assert 1 <= len(blocks) <= 50
@@ -255,7 +255,7 @@ def test_discord_mentions_nobody_and_formats_nothing(web: WebServer) -> None:
 
 @given(messages)
 def test_discord_never_gets_more_than_it_takes(message: Message) -> None:
-    payload = forms.discord_payload(message)
+    payload = posting.discord_payload(message)
     embeds = payload["embeds"]
     assert isinstance(embeds, list)
     assert 1 <= len(embeds) <= 10

@@ -22,8 +22,8 @@ from live.test_telling import ALERT, CONCERN, TOKEN, by_mail, opened
 from waiting import gone, wait_for
 
 from leadline.live import outbox
-from leadline.live.alert import Alert, key_of
 from leadline.live.outbox import Outbox, Sender
+from leadline.live.records import Alert, key_of
 from leadline.live.store import Store
 from leadline.live.telling import Channel, Message, Undelivered, local, mail, open_channels, posting
 
@@ -422,7 +422,7 @@ def test_a_clock_stepped_back_delays_nothing(web: WebServer, state: Store) -> No
 def test_what_was_handed_over_when_the_watch_was_killed_is_sent_again_as_it_was(web: WebServer, state: Store) -> None:
     desk = Desk(state, hook(web))
     desk.put(ALERT, CONCERN)
-    state.mark_handed([1, 2], desk.channel.name, desk.clock.wall)  # and there the watch is killed
+    state.mark([1, 2], desk.channel.name, desk.clock.wall, "handed")  # and there the watch is killed
     desk.begin()
     desk.put(replace(CONCERN, key="2" * 32))
     desk.deliver()
@@ -433,7 +433,7 @@ def test_what_was_handed_over_when_the_watch_was_killed_is_sent_again_as_it_was(
 def test_a_person_is_told_that_it_may_be_a_repetition(web: WebServer, state: Store) -> None:
     desk = Desk(state, opened("slack:$SLACK", SLACK=web.url))
     desk.put(ALERT)
-    state.mark_handed([1], desk.channel.name, desk.clock.wall)
+    state.mark([1], desk.channel.name, desk.clock.wall, "handed")
     desk.begin()
     desk.deliver()
     assert b"this may be a duplicate" in web.requests[0].body
@@ -452,7 +452,7 @@ def test_a_person_is_told_so_after_an_answer_that_never_came(web: WebServer, sta
 def test_standard_output_is_told_at_most_once(state: Store, capsys: pytest.CaptureFixture[str]) -> None:
     desk = Desk(state, opened("stdout"))
     desk.put(ALERT)
-    state.mark_handed([1], "stdout", desk.clock.wall)
+    state.mark([1], "stdout", desk.clock.wall, "handed")
     desk.begin()
     desk.deliver()
     assert desk.counts == {"failed": 1}
@@ -463,7 +463,7 @@ def test_what_was_sent_is_not_sent_again_because_the_state_file_was_locked(
     web: WebServer, state: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = sqlite3.connect(tmp_path / "state.db", check_same_thread=False, isolation_level=None)
-    state._base.execute("PRAGMA busy_timeout = 50")
+    state._base.run("PRAGMA busy_timeout = 50")
     desk = Desk(state, hook(web))
 
     def take_and_lock(one: Answering) -> None:
@@ -485,7 +485,7 @@ def test_what_was_sent_is_not_sent_again_because_the_state_file_was_locked(
 
 def test_nothing_is_sent_that_could_not_be_written_down_before(web: WebServer, state: Store, tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
-    state._base.execute("PRAGMA busy_timeout = 50")
+    state._base.run("PRAGMA busy_timeout = 50")
     desk = Desk(state, hook(web))
     desk.put(ALERT)
     other.execute("BEGIN IMMEDIATE")
@@ -502,10 +502,10 @@ def test_what_a_killed_watch_left_behind_waits_for_a_locked_state_file(
     web: WebServer, state: Store, tmp_path: Path
 ) -> None:
     other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
-    state._base.execute("PRAGMA busy_timeout = 50")
+    state._base.run("PRAGMA busy_timeout = 50")
     desk = Desk(state, hook(web))
     desk.put(ALERT)
-    state.mark_handed([1], desk.channel.name, desk.clock.wall)
+    state.mark([1], desk.channel.name, desk.clock.wall, "handed")
     desk.begin()
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(sqlite3.OperationalError, match="locked"):
@@ -593,7 +593,7 @@ def test_a_state_file_that_is_locked_is_waited_for(
 ) -> None:
     monkeypatch.setattr(outbox, "FIRST_PAUSE", 0.05)
     monkeypatch.setattr(outbox, "IDLE", 0.05)
-    state._base.execute("PRAGMA busy_timeout = 10")
+    state._base.run("PRAGMA busy_timeout = 10")
     channel = hook(web)
     state.put_alerts(state.run("a", 0.0), [ALERT], [channel.name, "webhook:$GONE"], 0.0)
     other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)

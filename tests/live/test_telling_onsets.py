@@ -17,8 +17,8 @@ from leadline.facts import Evidence, Finding
 from leadline.facts.judgement import BestCheckpoint, Judgement, Reason
 from leadline.facts.sections import RewardReading
 from leadline.findings.reward_gamed import ResponsesChanged
-from leadline.live.alert import Alert, Notice
 from leadline.live.onsets import new_alerts, silence
+from leadline.live.records import Alert, Notice
 from leadline.live.telling.words import body
 from leadline.run import Rollout
 from leadline.words import sentence

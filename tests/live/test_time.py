@@ -157,8 +157,8 @@ def test_a_clock_that_is_stepped_back_delays_nothing(tmp_path: Path, watch: Call
     (number,) = one.store.names().values()
     one.store.put_alerts(number, [_alert("before")], ["stdout"], clocks.wall)
     ids = [delivery.id for delivery in one.store.pending_alerts(clocks.wall)]
-    one.store.mark_handed(ids, "stdout", clocks.wall)
-    one.store.mark_failed(ids, "stdout", clocks.wall, next_try=clocks.wall + 60, problem="down")
+    one.store.mark(ids, "stdout", clocks.wall, "handed")
+    one.store.mark(ids, "stdout", clocks.wall, "pending", next_try=clocks.wall + 60, problem="down")
     clocks.wall -= 86400
     write_rows(log, range(44, 60))
     settle(one)
@@ -176,6 +176,6 @@ def test_a_clock_that_is_stepped_back_delays_nothing(tmp_path: Path, watch: Call
 
 
 def _alert(key: str) -> object:
-    from leadline.live.alert import Alert
+    from leadline.live.records import Alert
 
     return Alert("run", "silence", 1, 1, "concern", "Nothing.", (), None, key)

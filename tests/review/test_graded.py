@@ -23,8 +23,7 @@ from leadline.pipeline import read_run, view_of
 from leadline.report.review import graded_data, graded_lines
 from leadline.review.blind import Shown, choose_blind
 from leadline.review.graded import BlindGrading, graded_by, requests_for
-from leadline.review.graders import Endpoint, Folder, Grader
-from leadline.review.requests import GradingRequest, Redaction, Unusable, grades_of
+from leadline.review.graders import Endpoint, Folder, Grader, GradingRequest, Unusable, grades_of
 from leadline.run import Rollouts, Run
 from leadline.sources import open_run
 
@@ -67,8 +66,8 @@ class Asked:
     requests: tuple[GradingRequest, ...]
 
     @classmethod
-    def of(cls, run: Run, redaction: Redaction | None = None) -> Asked:
-        return cls(run, *requests_for(run, redaction or Redaction()))
+    def of(cls, run: Run, *redact: re.Pattern[str]) -> Asked:
+        return cls(run, *requests_for(run, redact))
 
     def graded(self, grader: Grader) -> BlindGrading:
         return graded_by(grader, self.shown, self.requests)
@@ -264,7 +263,7 @@ def test_answers_are_taken_bare_fenced_or_wrapped() -> None:
 
 
 def test_what_is_redacted_is_not_sent(asked: dict[str, Asked]) -> None:
-    clean = Asked.of(asked["injected"].run, Redaction((re.compile("SYSTEM.*"),)))
+    clean = Asked.of(asked["injected"].run, re.compile("SYSTEM.*"))
     assert any("SYSTEM" in request.text for request in asked["injected"].requests)
     assert not any("SYSTEM" in request.text for request in clean.requests)
 

@@ -12,7 +12,7 @@ from typing import Literal
 from ...errors import BadOrder
 from ...records import asdict, dataclass
 from ...report.plain import printable
-from ..alert import Alert, key_of
+from ..records import Alert, key_of
 from . import programs
 from .bar import Decision
 from .process import Identity, identify, ticks

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ...records import dataclass, field
-from ..alert import KEY_LENGTH, SEVERITIES, Alert, as_data
+from ..records import KEY_LENGTH, SEVERITIES, Alert
 
 SCHEMA = 1  # of the JSON that programs get
 
@@ -55,7 +55,7 @@ def for_machines(message: Message) -> dict[str, object]:
         "schema": SCHEMA,
         "source": "leadline",
         "key": message.key,
-        "alerts": [as_data(alert) for alert in message.alerts],
+        "alerts": [alert.as_data() for alert in message.alerts],
     }
 
 

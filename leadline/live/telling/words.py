@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...report.plain import printable
-from ..alert import Alert
+from ..records import Alert
 from .message import Message
 
 SHOWN = 10  # alerts in full; the rest is counted

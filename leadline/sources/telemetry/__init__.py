@@ -82,8 +82,8 @@ def join(pieces: Iterable[Telemetry]) -> Telemetry:
     for piece in pieces:
         told = Telemetry(
             _joined(told.gpus, _unwatched(piece.gpus, told.gpus)),
-            _joined(told.phases, piece.phases, "kinds", "names"),
-            _joined(told.processes, piece.processes, "processes", "table"),
+            _joined(told.phases, piece.phases),
+            _joined(told.processes, piece.processes),
             told.notes + piece.notes,
         )
     return told
@@ -98,10 +98,11 @@ def _unwatched(samples: GpuSamples, known: GpuSamples) -> GpuSamples:
     return GpuSamples(**{name: getattr(samples, name)[outside] for name in samples.__dataclass_fields__})
 
 
-def _joined(one: Columns, other: Columns, column: str = "", table: str = "") -> Columns:
-    """Return the columns of both; the numbers in `column` are places in `table`."""
+def _joined(one: Columns, other: Columns) -> Columns:
+    """Return the columns of both."""
     if not len(one) or not len(other):
         return one if len(one) else other
+    column, table = one.TABLE or ("", "")
     names = [name for name in one.__dataclass_fields__ if name != table]
     held: dict[str, Any] = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in names}
     if table:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import calendar
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
+
+import numpy as np
 
 from ...run import Values
 
@@ -13,42 +14,17 @@ FARTHEST = 14 * 4  # quarters of an hour
 ALIKE = 60.0  # seconds: overlaps that differ by less cannot be told apart
 FRESH = 180.0  # a file still lying where it was written was last changed within this of its last sample
 
-STAMP = re.compile(r"(\d{4})\D?(\d{2})\D?(\d{2})\D(\d{2}):(\d{2}):(\d{2})")
+STAMP = re.compile(r"\s*(\d{4})\D?(\d{2})\D?(\d{2})\D(\d{2}:\d{2}:\d{2}(?:\.\d+)?)")
 
 
-def stamps() -> Callable[[bytes], float | None]:
-    """Return a reader of `2026/11/15 08:00:00.123` and the like, as seconds as if the clock showed UTC. It remembers
-    seconds it has met: records hold many samples of one second."""
-    known: dict[bytes, float | None] = {}
-    last: tuple[bytes, float | None] = (b"", None)  # one query samples all GPUs at one time
-
-    def read(text: bytes) -> float | None:
-        nonlocal last
-        if text == last[0]:
-            return last[1]
-        whole, dot, fraction = text.partition(b".")
-        if whole not in known:
-            if len(known) > 100_000:
-                known.clear()
-            known[whole] = _seconds(whole.decode("utf-8", errors="replace"))
-        seconds = known[whole]
-        if seconds is not None and dot:
-            fraction = fraction.rstrip()
-            seconds = seconds + int(fraction) / 10 ** len(fraction) if fraction.isdigit() else None
-        last = text, seconds
-        return seconds
-
-    return read
-
-
-def _seconds(text: str) -> float | None:
-    found = STAMP.match(text.strip())
-    if found is None:
-        return None
-    year, month, day, hour, minute, second = (int(part) for part in found.groups())
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
-        return None
-    return float(calendar.timegm((year, month, day, hour, minute, second)))
+def seconds_of(times: Sequence[bytes]) -> Values:
+    """Return `2026/11/15 08:00:00.123` and the like as seconds as if the clock showed UTC. Raises ValueError."""
+    found = [STAMP.match(text.decode("ascii", errors="replace")) for text in times]
+    told = ["{}-{}-{}T{}".format(*one.groups()) for one in found if one is not None]
+    if len(told) < len(times):
+        raise ValueError("a row without a time")
+    seconds: Values = np.array(told, dtype="datetime64[us]").astype(np.int64) / 1e6
+    return seconds
 
 
 def zone(local: Values, span: tuple[float, float] | None, modified: float | None) -> tuple[float, str | None]:

@@ -1,16 +1,12 @@
-"""What one record of the machine holds, its lines, and the columns it grows in."""
+"""What one record of the machine holds, and its lines."""
 
 from __future__ import annotations
 
-import math
-from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from ...records import dataclass, field
-from ...run import GpuSamples, Phases, ProcessSamples, Steps, Values
+from ...run import GpuSamples, Phases, ProcessSamples
 from ..number import loads
 from ..text import BLOCK, GZIP, Lines, unpacked
 
@@ -27,37 +23,6 @@ class Part:
     processes: ProcessSamples = field(default_factory=ProcessSamples)
     local: bool = False
     notes: tuple[str, ...] = ()
-
-
-class GpuColumns:
-    """GPU samples as they come in."""
-
-    def __init__(self) -> None:
-        self._devices: array[int] = array("q")
-        self._columns: dict[str, array[float]] = {
-            name: array("d") for name in GpuSamples.__dataclass_fields__ if name != "devices"
-        }
-
-    def __len__(self) -> int:
-        return len(self._devices)
-
-    def add(self, wall: float, device: int, **values: float) -> None:
-        """Add one sample; what is not among `values` was not sampled."""
-        self._devices.append(device)
-        for name, column in self._columns.items():
-            column.append(wall if name == "walls" else values.get(name, math.nan))
-
-    def extend(self, devices: Steps, columns: Mapping[str, Values]) -> None:
-        """Add many samples at once; a column that is not among `columns` was not sampled."""
-        self._devices.frombytes(np.ascontiguousarray(devices, dtype=np.int64).tobytes())
-        for name, column in self._columns.items():
-            told = columns.get(name)
-            values = np.full(len(devices), np.nan) if told is None else np.ascontiguousarray(told, dtype=np.float64)
-            column.frombytes(values.tobytes())
-
-    def samples(self) -> GpuSamples:
-        columns = {name: np.array(column, dtype=np.float64) for name, column in self._columns.items()}
-        return GpuSamples(devices=np.array(self._devices, dtype=np.int64), **columns)
 
 
 def blocks_of(path: Path) -> Iterator[list[bytes]]:
