@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ..records import dataclass
 from ..run import Checkpoint
-from .number import as_step, loads
+from .number import as_step, object_in
+from .text import content_of
 
 STATE_LIMIT = 1 << 28  # bytes of a JSON file we are ready to look into
 SHARD = re.compile(r"(model|optim|extra_state)_world_size_(\d+)_rank_(\d+)\.pt")
@@ -88,7 +89,7 @@ def _trainer(place: Path, step: int) -> bool | None:
     if (place.parent.parent / "pipeline").is_dir() and not (place / "trainer_state.json").exists():
         # ROLL: clusters write first, the pipeline last
         return (place.parent.parent / "pipeline" / place.name / "pipeline").exists()
-    state = _bytes(place / "trainer_state.json").strip()
+    state = content_of(place / "trainer_state.json", STATE_LIMIT).strip()
     if not (state.startswith(b"{") and state.endswith(b"}") and state.count(b"{") == state.count(b"}")):
         return False  # it was not written to its end
     if _all_shards(place) is False:
@@ -105,11 +106,7 @@ def _all_shards(place: Path) -> bool | None:
     """Return whether each file that a weight index names is there; None if no index tells."""
     told = None
     for index in sorted(place.glob("*.index.json")):
-        try:
-            names = loads(_bytes(index))
-        except ValueError:
-            return False
-        shards = names.get("weight_map") if isinstance(names, dict) else None
+        shards = (object_in(content_of(index, STATE_LIMIT)) or {}).get("weight_map")
         if not isinstance(shards, dict):
             return False
         told = all((place / str(shard)).is_file() for shard in set(shards.values()))
@@ -204,11 +201,11 @@ def _whole_safetensors(file: Path) -> bool | None:
             length = int.from_bytes(opened.read(8), "little")
             if not 2 <= length <= STATE_LIMIT:
                 return None
-            header = loads(opened.read(length))
+            header = object_in(opened.read(length))
             size = file.stat().st_size
-    except (OSError, ValueError):
+    except OSError:
         return None
-    if not isinstance(header, dict):
+    if header is None:
         return None
     ends = [
         entry["data_offsets"][1]
@@ -282,10 +279,10 @@ def without_step(place: Path) -> Checkpoint | None:
         with zipfile.ZipFile(place) as archive:
             if "data" not in archive.namelist() or archive.getinfo("data").file_size > STATE_LIMIT:
                 return None
-            data = loads(archive.read("data"))
+            data = object_in(archive.read("data")) or {}
     except (OSError, ValueError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError):
         return None
-    step = as_step(data.get("num_timesteps", "")) if isinstance(data, dict) else None
+    step = as_step(data.get("num_timesteps", ""))
     return None if step is None else Checkpoint(step, str(place), True)
 
 
@@ -293,12 +290,9 @@ def from_list(file: Path) -> tuple[Checkpoint, ...]:
     """Return the states that a `checkpoints.jsonl` of tinker-cookbook or of our own journal names: a record exists only
     once the save is over. States on this disk may have been removed since, and are asked themselves."""
     found = []
-    for line in _bytes(file).splitlines():
-        try:
-            record = loads(line)
-        except ValueError:
-            continue
-        if not isinstance(record, dict) or "name" not in record:
+    for line in content_of(file, STATE_LIMIT).splitlines():
+        record = object_in(line)
+        if record is None or "name" not in record:
             continue
         step = as_step(record.get("batch", record.get("step", "")))
         path = record.get("state_path") or record.get("sampler_path")
@@ -316,7 +310,7 @@ def rllib_iterations(found: Iterable[Checkpoint], result_file: Path) -> tuple[Ch
     """RLlib states by training iteration. Tune counts the states themselves; `result.json` says which is which."""
     counted = {
         name: int(step)
-        for line in _bytes(result_file).splitlines()
+        for line in content_of(result_file, STATE_LIMIT).splitlines()
         for name in re.findall(rb'"checkpoint_dir_name": ?"(checkpoint_\d+)"', line)
         for step in re.findall(rb'"training_iteration": ?(\d+)', line)[:1]
     }
@@ -333,13 +327,4 @@ def _children(place: Path) -> list[Path]:
 
 
 def _text(file: Path) -> str:
-    return _bytes(file)[:256].decode("utf-8", errors="replace").strip()
-
-
-def _bytes(file: Path) -> bytes:
-    """Return the content of a small file; nothing where it cannot be read, has gone or is no such file."""
-    try:
-        with file.open("rb") as opened:
-            return opened.read(STATE_LIMIT)
-    except OSError:
-        return b""
+    return content_of(file, 256).decode("utf-8", errors="replace").strip()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import dataclass, field
-from .crc32c import LONGEST, crc32c, crc32c_of_many, masked, masked_of_many
+from .crc32c import LONGEST, crc32c, crc32c_of_many, masked
 from .wire import BYTES, DOUBLE, FLOAT, VARINT, double, fields, signed, single, text
 
 HEADER, TRAILER = 12, 4  # length and its checksum; checksum of the event
@@ -134,7 +134,7 @@ class EventDecoder:
             stretch = np.frombuffer(data, np.uint8, count=min(len(data) - at, width), offset=at)
             width = min(2 * width, FAR)
             places = np.arange(len(stretch) - HEADER + 1, dtype=np.int64)
-            checksums = masked_of_many(crc32c_of_many(stretch, places, np.full(len(places), 8, np.int64)))
+            checksums = masked(crc32c_of_many(stretch, places, np.full(len(places), 8, np.int64)))
             agree = np.flatnonzero(checksums == _numbers(stretch, places + 8, "<u4"))
             if len(agree):
                 return at + int(agree[0])
@@ -146,7 +146,7 @@ def _whole(view: NDArray[np.uint8], begins: Integers, lengths: Integers) -> NDAr
     """Return which records agree with their checksum; long ones are checked only if they hold anything of interest."""
     short = lengths <= LONGEST
     whole = np.ones(len(begins), dtype=np.bool_)
-    checksums = masked_of_many(crc32c_of_many(view, begins[short], lengths[short]))
+    checksums = masked(crc32c_of_many(view, begins[short], lengths[short]))
     whole[short] = checksums == _numbers(view, (begins + lengths)[short], "<u4")
     return whole
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import NothingReadable
 from .database import MARK, DatabaseReader, demand, holds, reading
 from .source import Log, Reader
-from .text import GrowingFile
+from .text import GrowingFile, content_of
 from .tracked import Tracked
 
 TABLES = ("metrics.key", "metrics.value", "metrics.timestamp", "metrics.run_uuid", "metrics.step", "runs.run_uuid")
@@ -163,8 +163,4 @@ def _leaves(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(LONGEST_SETTING).decode("utf-8", errors="replace").strip()
-    except OSError:
-        return ""
+    return content_of(path, LONGEST_SETTING).decode("utf-8", errors="replace").strip()

@@ -96,3 +96,12 @@ def loads(data: bytes) -> object:
         return json.loads(data.decode("utf-8", errors="replace").removeprefix("\ufeff"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def object_in(data: bytes) -> dict[str, object] | None:
+    """Return the JSON object in `data`; None if it is torn or anything else."""
+    try:
+        value = loads(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

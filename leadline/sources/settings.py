@@ -21,6 +21,7 @@ from ..run import Config, Series
 from ..vocabulary.names import listed, tokens
 from .number import FURTHEST, as_number, as_step, loads
 from .paths import may_hold_settings
+from .text import content_of
 
 Flat = Mapping[str, object]  # settings under dotted names
 Names = tuple[str, ...]
@@ -252,11 +253,8 @@ def toml(text: str) -> dict[str, Any]:
 
 def read(path: Path) -> Mapping[str, object]:
     """Return the settings in a file; none when it holds something else, is damaged or cannot be read."""
-    try:
-        if path.stat().st_size > LARGEST:
-            return {}
-        data = path.read_bytes()
-    except OSError:
+    data = content_of(path, LARGEST + 1)
+    if len(data) > LARGEST:
         return {}
     try:
         if path.suffix == ".json":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import calendar
+import contextlib
 import re
 from collections.abc import Callable
+from datetime import datetime, timezone
 
 from ...run import Values
 
@@ -45,10 +46,9 @@ def _seconds(text: str) -> float | None:
     found = STAMP.match(text.strip())
     if found is None:
         return None
-    year, month, day, hour, minute, second = (int(part) for part in found.groups())
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
-        return None
-    return float(calendar.timegm((year, month, day, hour, minute, second)))
+    with contextlib.suppress(ValueError):  # no such day
+        return datetime(*map(int, found.groups()), tzinfo=timezone.utc).timestamp()
+    return None
 
 
 def zone(local: Values, span: tuple[float, float] | None, modified: float | None) -> tuple[float, str | None]:
