@@ -47,7 +47,8 @@ def _seconds(text: str) -> float | None:
     if found is None:
         return None
     with contextlib.suppress(ValueError):  # no such day
-        return datetime(*map(int, found.groups()), tzinfo=timezone.utc).timestamp()
+        year, month, day, hour, minute, second = map(int, found.groups())
+        return datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc).timestamp()
     return None
 
 
