@@ -16,10 +16,10 @@ from .number import as_step, object_in
 from .text import content_of
 
 STATE_LIMIT = 1 << 28  # bytes of a JSON file we are ready to look into
-SHARD = re.compile(r"(model|optim|extra_state)_world_size_(\d+)_rank_(\d+)\.pt")
+SHARD = re.compile(r"(?P<kind>model|optim|extra_state)_world_size_(?P<world>\d+)_rank_(?P<rank>\d+)\.pt$")
 TRACKER = "latest_checkpointed_iteration.txt"  # what verl and Megatron write last
 RLLIB = ("rllib_checkpoint.json", "algorithm_state.pkl")
-ZERO_RANK = re.compile(r"(?:bf16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)")
+ZERO_RANK = re.compile(r"(?:bf16_)?zero_pp_rank_(?P<rank>\d+)_mp_rank_(?P<kind>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +134,22 @@ def _global_step(place: Path, step: int) -> bool | None:
 def _whole_role(role: Path) -> bool:
     """FSDP writes one file a rank for each of model, optimizer and extra state (those that were asked for); Megatron
     writes the metadata of a distributed checkpoint last."""
-    ranks: dict[tuple[str, int], set[int]] = {}
-    for file in _children(role):
-        if shard := SHARD.fullmatch(file.name):
-            ranks.setdefault((shard[1], int(shard[2])), set()).add(int(shard[3]))
-    if ranks:
-        return all(seen == set(range(world)) for (_, world), seen in ranks.items())
+    if (told := _every_rank(role, SHARD)) is not None:
+        return told
     for distributed in (role / "dist_ckpt", role / "model" / "dist_ckpt"):
         if distributed.is_dir():
             return _has_metadata(distributed)
     return any(_children(role))
+
+
+def _every_rank(place: Path, shard: re.Pattern[str]) -> bool | None:
+    """Return whether each kind of shard is there from every rank: of as many as it names, else up to the last one that
+    is there; None if there are none."""
+    ranks: dict[tuple[str | None, ...], set[int]] = {}
+    for name in filter(None, (shard.match(file.name) for file in _children(place))):
+        ranks.setdefault((name["kind"], name.groupdict().get("world")), set()).add(int(name["rank"]))
+    every = (seen == set(range(int(world or max(seen) + 1))) for (_, world), seen in ranks.items())
+    return all(every) if ranks else None
 
 
 def _has_metadata(place: Path) -> bool:
@@ -159,28 +165,17 @@ def _up_to(tracker: Path, step: int) -> bool | None:
     """Return whether a text file that is written last names this step or a later one; None if it does not exist."""
     if not tracker.is_file():
         return None
-    last = as_step(_text(tracker))
-    return last is not None and step <= last
+    last = re.search(r"(\d+)$", _text(tracker))
+    return last is not None and step <= int(last[1])
 
 
 # DeepSpeed: OpenRLHF, open-instruct
 
 
 def _deepspeed(place: Path, step: int) -> bool | None:
-    names = [file.name for file in _children(place)]
-    ranks: dict[str, set[int]] = {}
-    for name in names:
-        if shard := ZERO_RANK.match(name):
-            ranks.setdefault(shard[2], set()).add(int(shard[1]))
-    if not any("mp_rank_" in name for name in names):
+    if not any("mp_rank_" in file.name for file in _children(place)) or _every_rank(place, ZERO_RANK) is False:
         return False
-    if any(seen != set(range(max(seen) + 1)) for seen in ranks.values()):
-        return False
-    latest = place.parent / "latest"
-    if not latest.is_file():
-        return False  # the tag is written after the first state is whole
-    newest = re.search(r"(\d+)$", _text(latest))
-    return newest is not None and step <= int(newest[1])
+    return _up_to(place.parent / "latest", step) or False  # the tag is written after the first state is whole
 
 
 def _export(place: Path, step: int) -> bool | None:
