@@ -4,16 +4,17 @@ rows, a table of columns, rows by step, or any of these further in."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..vocabulary.guess import may_be_reward, words
+from ..vocabulary.guess import may_be_reward
 from ..vocabulary.names import tokens
-from .clock import STEPS, step_key
+from .clock import step_key
 from .number import as_number, as_step, flat, loads
 from .paths import COUNT
 from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
@@ -107,7 +108,7 @@ class DocumentRows:
             return replace(_of_state(state), torn=torn, notes=notes)
         arms = _arms(value)
         if self._name in arms:
-            arm = _of_columns({"curve": arms[self._name]})
+            arm = _filed(_across({"curve": arms[self._name]}))
             return replace(arm, label=self._name, run_id=self._name, torn=torn, notes=notes)
         if self._name is not None:
             value = value.get(self._name) if isinstance(value, dict) else None
@@ -189,16 +190,23 @@ def _settings_in(value: object) -> dict[str, object]:
 
 def _log_in(value: object) -> Log | None:
     """Return the log inside a value that holds most."""
-    points = [Log(table) for table in _tables_of_points(value)]
-    logs = [*points]
-    for rows in _lists_of_rows(value):
-        if not points or _points(rows) is None:
-            filed = FreeRows("parts")
-            for entry in rows:
-                filed.add(dict(entry))
-            logs.append(filed.log())
-    logs += [_of_columns(table) for table in _tables_of_columns(value)]
-    return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
+    points = list(_tables_of_points(value))
+    lists = [rows for rows in _lists_of_rows(value) if not points or _points(rows) is None]
+    logs = [_filed(rows) for rows in (*points, *lists, *map(_across, _tables_of_columns(value)))]
+    return max(logs, key=lambda log: log.table.size, default=_filed(_across(arms)) if (arms := _arms(value)) else None)
+
+
+def _filed(rows: Iterable[Mapping[str, object]]) -> Log:
+    filed = FreeRows("parts")
+    for row in rows:
+        filed.add(dict(row))
+    return filed.log()
+
+
+def _across(columns: Mapping[str, Sequence[float]]) -> Iterator[dict[str, object]]:
+    """Yield the rows of columns, each as far as it goes."""
+    for row in itertools.zip_longest(*columns.values()):
+        yield {key: value for key, value in zip(columns, row, strict=True) if value is not None}
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[object]:
@@ -237,24 +245,7 @@ def _numbers(column: object) -> list[float] | None:
     return [number for number in numbers if number is not None] if None not in numbers else None
 
 
-def _of_columns(columns: dict[str, list[float]]) -> Log:
-    """Return columns as a log: those of one length share their steps, one of another length counts its own."""
-    longest = max(map(len, columns.values()))
-    counting: str | None = None
-    steps = list(range(1, longest + 1))
-    for _, key in sorted((STEPS.index(words(key)), key) for key in columns if words(key) in STEPS):
-        whole = [step for step in map(as_step, columns[key]) if step is not None]
-        if len(whole) == longest:
-            counting, steps = key, whole
-            break
-    table = Table()
-    for key, numbers in columns.items():
-        if key != counting:
-            table.add_column(key, steps[: len(numbers)], numbers)
-    return Log(table, counts_rows=counting is None)
-
-
-def _tables_of_points(value: object) -> Iterator[Table]:
+def _tables_of_points(value: object) -> Iterator[list[dict[str, object]]]:
     """Yield series that each keep their steps: {"reward": [[1, 0.4], ...]} or [{"step": 1, "value": 0.4}, ...]."""
     for inner in _inside(value):
         if isinstance(inner, dict):
@@ -265,10 +256,11 @@ def _tables_of_points(value: object) -> Iterator[Table]:
                 for key, points in listed.items()
             )
             if series and (sure or may_be_logged([{key: points[0][1] for key, points in series.items()}])):
-                table = Table()
+                at: dict[int, dict[str, object]] = {}
                 for key, points in series.items():
-                    table.add_column(key, *zip(*points, strict=True))
-                yield table
+                    for step, number in points:
+                        at.setdefault(step, {"step": step})[key] = number
+                yield [at[step] for step in sorted(at)]
 
 
 def _points(held: object) -> list[tuple[int, float]] | None:
