@@ -16,7 +16,7 @@ from conftest import EXAMPLES, ROOT
 from package import PACKAGE, texts, trees
 
 BUDGETS = {
-    "lines of the package": 50700,
+    "lines of the package": 50610,
     "files run by one read": 132,
     "functions run by one read": 1021,
     "class names defined twice": 0,

@@ -11,11 +11,10 @@ from ..records import dataclass, field, replace
 from ..run import Checkpoint, Config, Rollouts, Samples, Telemetry
 from ..vocabulary.names import tokens
 from . import checkpoints, rollouts, settings
-from .number import as_number, flat, object_in
+from .number import as_number, content_of, flat, object_in
 from .paths import STEP, is_evaluation, step_in
 from .roles import machine_files, record_at
 from .table import Column, Table
-from .text import content_of
 from .walk import Walk
 
 LARGEST = 1 << 20  # bytes: a file of scores is small

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from ..records import dataclass
 from ..run import Checkpoint
-from .number import as_step, object_in
-from .text import content_of
+from .number import as_step, content_of, object_in
 
 STATE_LIMIT = 1 << 28  # bytes of a JSON file we are ready to look into
 SHARD = re.compile(r"(?P<kind>model|optim|extra_state)_world_size_(?P<world>\d+)_rank_(?P<rank>\d+)\.pt$")

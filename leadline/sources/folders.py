@@ -25,7 +25,7 @@ from .around import Surroundings, look_around
 from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
-from .number import object_in
+from .number import content_of, object_in
 from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
 from .roles import Carrier, Role
 from .row import NO_LOGS, runs_in
@@ -33,7 +33,7 @@ from .same_run import CHOSEN, Joining, attempts, group, last_step
 from .same_run import FoundRun as FoundRun
 from .source import Log, Reader, Source
 from .table import Table
-from .text import content_of, head_of
+from .text import head_of
 from .walk import Walk, walk
 
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from ..errors import NothingReadable
 from .database import MARK, DatabaseReader, demand, holds, reading
+from .number import content_of
 from .source import Log, Reader
-from .text import GrowingFile, content_of
+from .text import GrowingFile
 from .tracked import Tracked
 
 TABLES = ("metrics.key", "metrics.value", "metrics.timestamp", "metrics.run_uuid", "metrics.step", "runs.run_uuid")

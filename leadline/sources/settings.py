@@ -19,9 +19,8 @@ import numpy as np
 from ..records import dataclass, fields, replace
 from ..run import Config, Series
 from ..vocabulary.names import listed, tokens
-from .number import FURTHEST, as_number, as_step, loads
+from .number import FURTHEST, as_number, as_step, content_of, loads
 from .paths import may_hold_settings
-from .text import content_of
 
 Flat = Mapping[str, object]  # settings under dotted names
 Names = tuple[str, ...]

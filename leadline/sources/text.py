@@ -145,15 +145,6 @@ def unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield from machine.feed(chunk)
 
 
-def content_of(path: Path, most: int) -> bytes:
-    """Return what a small file holds, up to `most` bytes; nothing if it cannot be read, or has gone."""
-    try:
-        with path.open("rb") as file:
-            return file.read(most)
-    except OSError:
-        return b""
-
-
 def head_of(path: Path) -> bytes:
     """Return the first bytes of a file, unpacked; none of a folder."""
     if path.is_dir():
