@@ -11,7 +11,7 @@ from ..records import dataclass, field, replace
 from ..run import Checkpoint, Config, Rollouts, Samples, Telemetry
 from ..vocabulary.names import tokens
 from . import checkpoints, rollouts, settings
-from .number import as_number, flat, loads
+from .number import as_number, content_of, flat, object_in
 from .paths import STEP, is_evaluation, step_in
 from .roles import machine_files, record_at
 from .table import Column, Table
@@ -137,11 +137,8 @@ def _set_name(file: Path) -> str:
 
 def _scores(file: Path) -> dict[str, float]:
     """Return the numbers in a JSON object, by path; none if it is one of lists: a log or samples."""
-    try:
-        held = loads(file.read_bytes()) if file.stat().st_size <= LARGEST else None
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(held, dict) or any(isinstance(value, list) for value in held.values()):
+    held = object_in(content_of(file, LARGEST))  # a larger one is torn there, so none
+    if held is None or any(isinstance(value, list) for value in held.values()):
         return {}
     numbers = {key: as_number(value) for key, value in flat(held) if not isinstance(value, (bool, str))}
     return {key: value for key, value in numbers.items() if value is not None}

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from ..records import dataclass
 from ..run import Checkpoint
-from .number import as_step, loads
+from .number import as_step, content_of, object_in
 
 STATE_LIMIT = 1 << 28  # bytes of a JSON file we are ready to look into
-SHARD = re.compile(r"(model|optim|extra_state)_world_size_(\d+)_rank_(\d+)\.pt")
+SHARD = re.compile(r"(?P<kind>model|optim|extra_state)_world_size_(?P<world>\d+)_rank_(?P<rank>\d+)\.pt$")
 TRACKER = "latest_checkpointed_iteration.txt"  # what verl and Megatron write last
 RLLIB = ("rllib_checkpoint.json", "algorithm_state.pkl")
-ZERO_RANK = re.compile(r"(?:bf16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)")
+ZERO_RANK = re.compile(r"(?:bf16_)?zero_pp_rank_(?P<rank>\d+)_mp_rank_(?P<kind>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _trainer(place: Path, step: int) -> bool | None:
     if (place.parent.parent / "pipeline").is_dir() and not (place / "trainer_state.json").exists():
         # ROLL: clusters write first, the pipeline last
         return (place.parent.parent / "pipeline" / place.name / "pipeline").exists()
-    state = _bytes(place / "trainer_state.json").strip()
+    state = content_of(place / "trainer_state.json", STATE_LIMIT).strip()
     if not (state.startswith(b"{") and state.endswith(b"}") and state.count(b"{") == state.count(b"}")):
         return False  # it was not written to its end
     if _all_shards(place) is False:
@@ -105,11 +105,7 @@ def _all_shards(place: Path) -> bool | None:
     """Return whether each file that a weight index names is there; None if no index tells."""
     told = None
     for index in sorted(place.glob("*.index.json")):
-        try:
-            names = loads(_bytes(index))
-        except ValueError:
-            return False
-        shards = names.get("weight_map") if isinstance(names, dict) else None
+        shards = (object_in(content_of(index, STATE_LIMIT)) or {}).get("weight_map")
         if not isinstance(shards, dict):
             return False
         told = all((place / str(shard)).is_file() for shard in set(shards.values()))
@@ -137,16 +133,22 @@ def _global_step(place: Path, step: int) -> bool | None:
 def _whole_role(role: Path) -> bool:
     """FSDP writes one file a rank for each of model, optimizer and extra state (those that were asked for); Megatron
     writes the metadata of a distributed checkpoint last."""
-    ranks: dict[tuple[str, int], set[int]] = {}
-    for file in _children(role):
-        if shard := SHARD.fullmatch(file.name):
-            ranks.setdefault((shard[1], int(shard[2])), set()).add(int(shard[3]))
-    if ranks:
-        return all(seen == set(range(world)) for (_, world), seen in ranks.items())
+    if (told := _every_rank(role, SHARD)) is not None:
+        return told
     for distributed in (role / "dist_ckpt", role / "model" / "dist_ckpt"):
         if distributed.is_dir():
             return _has_metadata(distributed)
     return any(_children(role))
+
+
+def _every_rank(place: Path, shard: re.Pattern[str]) -> bool | None:
+    """Return whether each kind of shard is there from every rank: of as many as it names, else up to the last one that
+    is there; None if there are none."""
+    ranks: dict[tuple[str | None, ...], set[int]] = {}
+    for name in filter(None, (shard.match(file.name) for file in _children(place))):
+        ranks.setdefault((name["kind"], name.groupdict().get("world")), set()).add(int(name["rank"]))
+    every = (seen == set(range(int(world or max(seen) + 1))) for (_, world), seen in ranks.items())
+    return all(every) if ranks else None
 
 
 def _has_metadata(place: Path) -> bool:
@@ -162,28 +164,17 @@ def _up_to(tracker: Path, step: int) -> bool | None:
     """Return whether a text file that is written last names this step or a later one; None if it does not exist."""
     if not tracker.is_file():
         return None
-    last = as_step(_text(tracker))
-    return last is not None and step <= last
+    last = re.search(r"(\d+)$", _text(tracker))
+    return last is not None and step <= int(last[1])
 
 
 # DeepSpeed: OpenRLHF, open-instruct
 
 
 def _deepspeed(place: Path, step: int) -> bool | None:
-    names = [file.name for file in _children(place)]
-    ranks: dict[str, set[int]] = {}
-    for name in names:
-        if shard := ZERO_RANK.match(name):
-            ranks.setdefault(shard[2], set()).add(int(shard[1]))
-    if not any("mp_rank_" in name for name in names):
+    if not any("mp_rank_" in file.name for file in _children(place)) or _every_rank(place, ZERO_RANK) is False:
         return False
-    if any(seen != set(range(max(seen) + 1)) for seen in ranks.values()):
-        return False
-    latest = place.parent / "latest"
-    if not latest.is_file():
-        return False  # the tag is written after the first state is whole
-    newest = re.search(r"(\d+)$", _text(latest))
-    return newest is not None and step <= int(newest[1])
+    return _up_to(place.parent / "latest", step) or False  # the tag is written after the first state is whole
 
 
 def _export(place: Path, step: int) -> bool | None:
@@ -204,11 +195,11 @@ def _whole_safetensors(file: Path) -> bool | None:
             length = int.from_bytes(opened.read(8), "little")
             if not 2 <= length <= STATE_LIMIT:
                 return None
-            header = loads(opened.read(length))
+            header = object_in(opened.read(length))
             size = file.stat().st_size
-    except (OSError, ValueError):
+    except OSError:
         return None
-    if not isinstance(header, dict):
+    if header is None:
         return None
     ends = [
         entry["data_offsets"][1]
@@ -282,10 +273,10 @@ def without_step(place: Path) -> Checkpoint | None:
         with zipfile.ZipFile(place) as archive:
             if "data" not in archive.namelist() or archive.getinfo("data").file_size > STATE_LIMIT:
                 return None
-            data = loads(archive.read("data"))
+            data = object_in(archive.read("data")) or {}
     except (OSError, ValueError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError):
         return None
-    step = as_step(data.get("num_timesteps", "")) if isinstance(data, dict) else None
+    step = as_step(data.get("num_timesteps", ""))
     return None if step is None else Checkpoint(step, str(place), True)
 
 
@@ -293,12 +284,9 @@ def from_list(file: Path) -> tuple[Checkpoint, ...]:
     """Return the states that a `checkpoints.jsonl` of tinker-cookbook or of our own journal names: a record exists only
     once the save is over. States on this disk may have been removed since, and are asked themselves."""
     found = []
-    for line in _bytes(file).splitlines():
-        try:
-            record = loads(line)
-        except ValueError:
-            continue
-        if not isinstance(record, dict) or "name" not in record:
+    for line in content_of(file, STATE_LIMIT).splitlines():
+        record = object_in(line)
+        if record is None or "name" not in record:
             continue
         step = as_step(record.get("batch", record.get("step", "")))
         path = record.get("state_path") or record.get("sampler_path")
@@ -316,7 +304,7 @@ def rllib_iterations(found: Iterable[Checkpoint], result_file: Path) -> tuple[Ch
     """RLlib states by training iteration. Tune counts the states themselves; `result.json` says which is which."""
     counted = {
         name: int(step)
-        for line in _bytes(result_file).splitlines()
+        for line in content_of(result_file, STATE_LIMIT).splitlines()
         for name in re.findall(rb'"checkpoint_dir_name": ?"(checkpoint_\d+)"', line)
         for step in re.findall(rb'"training_iteration": ?(\d+)', line)[:1]
     }
@@ -333,13 +321,4 @@ def _children(place: Path) -> list[Path]:
 
 
 def _text(file: Path) -> str:
-    return _bytes(file)[:256].decode("utf-8", errors="replace").strip()
-
-
-def _bytes(file: Path) -> bytes:
-    """Return the content of a small file; nothing where it cannot be read, has gone or is no such file."""
-    try:
-        with file.open("rb") as opened:
-            return opened.read(STATE_LIMIT)
-    except OSError:
-        return b""
+    return content_of(file, 256).decode("utf-8", errors="replace").strip()

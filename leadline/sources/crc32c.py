@@ -8,6 +8,7 @@ a Python loop a byte.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,14 +67,9 @@ def crc32c(record: bytes) -> int:
     return state ^ 0xFFFFFFFF
 
 
-def masked(checksum: int) -> int:
-    """Return a checksum as it is stored."""
+def masked(checksum: Any) -> Any:
+    """Return a checksum as it is stored, or an array of them, which wraps by itself."""
     return (((checksum >> 15) | (checksum << 17)) + MASK) & 0xFFFFFFFF
-
-
-def masked_of_many(checksums: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Checksums as they are stored; uint32 arithmetic wraps as it should."""
-    return ((checksums >> np.uint32(15)) | (checksums << np.uint32(17))) + np.uint32(MASK)
 
 
 def _linear(data: NDArray[np.uint8], begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint32]:

@@ -3,7 +3,6 @@ copied out of notebooks, and home-made ones."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import math
 import re
@@ -12,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from ..vocabulary.guess import may_be_reward
-from .number import FURTHEST, as_number, as_step, loads
+from .number import FURTHEST, as_number, as_step, object_in
 from .row import ENOUGH, FreeRows, may_be_logged
 from .source import Log, Reader
 from .text import Lines, TextReader
@@ -97,10 +96,9 @@ class Separated:
             if not line.startswith("#"):
                 self._open(line.removeprefix("\ufeff"))
                 return
-            with contextlib.suppress(ValueError):
-                state = loads(line[1:].encode())
-                if isinstance(state, dict) and (start := as_number(state.get("t_start", ""))) is not None:
-                    self._monitor = start
+            said = object_in(line[1:].encode()) or {}
+            if (start := as_number(said.get("t_start", ""))) is not None:
+                self._monitor = start
             return
         cells = self._cells(line)
         if cells == self._written:  # a header may be written again on a restart

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import dataclass, field
-from .crc32c import LONGEST, crc32c, crc32c_of_many, masked, masked_of_many
-from .wire import BYTES, DOUBLE, FLOAT, VARINT, double, fields, signed, single, text
+from .crc32c import LONGEST, crc32c, crc32c_of_many, masked
+from .wire import BYTES, DOUBLE, FLOAT, VARINT, counts, double, fields, inside, signed, single, text
 
 HEADER, TRAILER = 12, 4  # length and its checksum; checksum of the event
 SHORTEST = 9 + 2 + 2 + 2 + 5  # an event of one scalar: wall time, then summary, value, tag and number
@@ -134,7 +134,7 @@ class EventDecoder:
             stretch = np.frombuffer(data, np.uint8, count=min(len(data) - at, width), offset=at)
             width = min(2 * width, FAR)
             places = np.arange(len(stretch) - HEADER + 1, dtype=np.int64)
-            checksums = masked_of_many(crc32c_of_many(stretch, places, np.full(len(places), 8, np.int64)))
+            checksums = masked(crc32c_of_many(stretch, places, np.full(len(places), 8, np.int64)))
             agree = np.flatnonzero(checksums == _numbers(stretch, places + 8, "<u4"))
             if len(agree):
                 return at + int(agree[0])
@@ -146,7 +146,7 @@ def _whole(view: NDArray[np.uint8], begins: Integers, lengths: Integers) -> NDAr
     """Return which records agree with their checksum; long ones are checked only if they hold anything of interest."""
     short = lengths <= LONGEST
     whole = np.ones(len(begins), dtype=np.bool_)
-    checksums = masked_of_many(crc32c_of_many(view, begins[short], lengths[short]))
+    checksums = masked(crc32c_of_many(view, begins[short], lengths[short]))
     whole[short] = checksums == _numbers(view, (begins + lengths)[short], "<u4")
     return whole
 
@@ -218,8 +218,7 @@ def _event(data: bytes, begin: int, end: int) -> tuple[int, float, list[tuple[by
     damaged one. A long one is looked at before its checksum is: most are histograms and pictures."""
     if end - begin > SAMPLED:
         return None
-    summaries = [(at, after) for number, kind, at, after in fields(data, begin, end) if (number, kind) == (5, BYTES)]
-    held = [_value(data, *one) for start, stop in summaries for one in _inside(data, start, stop, 1)]
+    held = [_value(data, *one) for summary in inside(data, begin, end, 5) for one in inside(data, *summary, 1)]
     if end - begin > LONGEST:
         if not any(value is not None for _, value in held):
             return None
@@ -261,8 +260,8 @@ def _tensor(data: bytes, begin: int, end: int) -> float | str | None:
         if number == 1 and kind == VARINT:
             dtype = at
         elif number == 2 and kind == BYTES:
-            for first, last in _inside(data, at, after, 2):  # the shape: a scalar has no dimension
-                size *= next((value for n, k, value, _ in fields(data, first, last) if (n, k) == (1, VARINT)), 0)
+            for dimension in inside(data, at, after, 2):  # a scalar has none
+                size *= next(iter(counts(data, *dimension, 1)), 0)
         elif (number == 4 and kind == BYTES) or (number, dtype) in ((5, FLOAT32), (6, FLOAT64)):
             numbers.append((at, after))
         elif number == 8 and kind == BYTES and after - at <= SETTINGS_TEXT:
@@ -281,14 +280,14 @@ def _tensor(data: bytes, begin: int, end: int) -> float | str | None:
 
 def _hparams(data: bytes, begin: int, end: int) -> dict[str, object]:
     """Return the settings given to the hparams plugin: metadata{plugin_data{name, content{session_start{hparams}}}}."""
-    plugins = _inside(data, begin, end, 1)
-    named = [one for one in plugins if [text(data, *name) for name in _inside(data, *one, 1)] == ["hparams"]]
-    contents = [content for one in named for content in _inside(data, *one, 2)]
-    sessions = [session for content in contents for session in _inside(data, *content, 3)]
+    plugins = inside(data, begin, end, 1)
+    named = [one for one in plugins if [text(data, *name) for name in inside(data, *one, 1)] == ["hparams"]]
+    contents = [content for one in named for content in inside(data, *one, 2)]
+    sessions = [session for content in contents for session in inside(data, *content, 3)]
     found: dict[str, object] = {}
-    for entry in (entry for session in sessions for entry in _inside(data, *session, 1)):
-        key = "".join(text(data, *one) for one in _inside(data, *entry, 1))
-        for one in _inside(data, *entry, 2):
+    for entry in (entry for session in sessions for entry in inside(data, *session, 1)):
+        key = "".join(text(data, *one) for one in inside(data, *entry, 1))
+        for one in inside(data, *entry, 2):
             for number, kind, at, after in fields(data, *one):
                 if number == 2 and kind == DOUBLE:
                     found[key] = double(data, at)
@@ -297,10 +296,6 @@ def _hparams(data: bytes, begin: int, end: int) -> dict[str, object]:
                 elif number == 4 and kind == VARINT:
                     found[key] = bool(at)
     return found
-
-
-def _inside(data: bytes, begin: int, end: int, wanted: int) -> list[tuple[int, int]]:
-    return [(at, after) for number, kind, at, after in fields(data, begin, end) if number == wanted and kind == BYTES]
 
 
 def _byte(view: NDArray[np.uint8], at: Integers) -> NDArray[np.uint8]:

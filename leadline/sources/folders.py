@@ -25,7 +25,7 @@ from .around import Surroundings, look_around
 from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
-from .number import loads
+from .number import content_of, object_in
 from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
 from .roles import Carrier, Role
 from .row import NO_LOGS, runs_in
@@ -201,11 +201,10 @@ def _is_told_over(found: Found, run: FoundRun) -> bool:
     own = run.homes.difference(*(other.homes for other in found.runs if other is not run))
     for file in found.seen.files:
         if file.suffix == ".json" and "summary" in tokens(file.stem) and file.absolute().parent in own:
-            with contextlib.suppress(OSError, ValueError):
-                state = file.stat()
-                late = state.st_mtime + WRITTEN_WITH >= max(carrier.modified for carrier in run.carriers)
-                held = loads(file.read_bytes()) if late and state.st_size < LARGEST else None
-                if isinstance(held, dict) and str(held.get("status")).lower() in OVER:
+            with contextlib.suppress(OSError):
+                late = file.stat().st_mtime + WRITTEN_WITH >= max(carrier.modified for carrier in run.carriers)
+                held = (object_in(content_of(file, LARGEST)) if late else None) or {}
+                if str(held.get("status")).lower() in OVER:
                     return True
     return False
 

@@ -4,16 +4,17 @@ rows, a table of columns, rows by step, or any of these further in."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..vocabulary.guess import may_be_reward, words
+from ..vocabulary.guess import may_be_reward
 from ..vocabulary.names import tokens
-from .clock import STEPS, step_key
+from .clock import step_key
 from .number import as_number, as_step, flat, loads
 from .paths import COUNT
 from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
@@ -29,14 +30,14 @@ SPLITS = {"train", "eval", "valid", "config", "args"}  # parts of one run
 DEEPEST = 4  # levels below which no log is looked for
 REPAIRS = 20  # how many damaged places are cut out before giving up
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
-CLOSES = {"{": "}", "[": "]"}
+CLOSES, BRACKETS = {"{": "}", "[": "]"}, "{}[],"
 STATE, HISTORY = "trainer_state.json", "log_history"
 STATE_SIGNS = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
 # Everything else in a state (global_step, epoch, best_metric, ...) tells how the run went on, not how it was set up.
 KNOWN_FROM_THE_START = (
     "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
 )  # fmt: skip
-NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
+NEXT_ROW, NEXT_MEMBER = re.compile(r"[,\[}]\s*\{"), re.compile(r',\s*"')
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -81,13 +82,13 @@ class Document:
         return (f"the file was left out: a document of more than {LARGEST >> 20} MiB",) if self._too_large else ()
 
     def value(self) -> tuple[object, bool]:
-        """Return what the document holds, and whether it was torn or damaged: then it is what stands before the damage,
-        but for the rows of a Trainer's state, of which those behind it count as well."""
+        """Return what the document holds, and whether it was torn or damaged: then it is what stands around the
+        damage."""
         try:
             return loads(bytes(self.data)), False
         except ValueError:
             text = self.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
-            return _mended(text) if f'"{HISTORY}"' not in text else (_recovered(text), True)
+            return _mended(text)
 
 
 class DocumentRows:
@@ -107,7 +108,7 @@ class DocumentRows:
             return replace(_of_state(state), torn=torn, notes=notes)
         arms = _arms(value)
         if self._name in arms:
-            arm = _of_columns({"curve": arms[self._name]})
+            arm = _filed(_across({"curve": arms[self._name]}))
             return replace(arm, label=self._name, run_id=self._name, torn=torn, notes=notes)
         if self._name is not None:
             value = value.get(self._name) if isinstance(value, dict) else None
@@ -189,16 +190,23 @@ def _settings_in(value: object) -> dict[str, object]:
 
 def _log_in(value: object) -> Log | None:
     """Return the log inside a value that holds most."""
-    points = [Log(table) for table in _tables_of_points(value)]
-    logs = [*points]
-    for rows in _lists_of_rows(value):
-        if not points or _points(rows) is None:
-            filed = FreeRows("parts")
-            for entry in rows:
-                filed.add(dict(entry))
-            logs.append(filed.log())
-    logs += [_of_columns(table) for table in _tables_of_columns(value)]
-    return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
+    points = list(_tables_of_points(value))
+    lists = [rows for rows in _lists_of_rows(value) if not points or _points(rows) is None]
+    logs = [_filed(rows) for rows in (*points, *lists, *map(_across, _tables_of_columns(value)))]
+    return max(logs, key=lambda log: log.table.size, default=_filed(_across(arms)) if (arms := _arms(value)) else None)
+
+
+def _filed(rows: Iterable[Mapping[str, object]]) -> Log:
+    filed = FreeRows("parts")
+    for row in rows:
+        filed.add(dict(row))
+    return filed.log()
+
+
+def _across(columns: Mapping[str, Sequence[float]]) -> Iterator[dict[str, object]]:
+    """Yield the rows of columns, each as far as it goes."""
+    for row in itertools.zip_longest(*columns.values()):
+        yield {key: value for key, value in zip(columns, row, strict=True) if value is not None}
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[object]:
@@ -237,24 +245,7 @@ def _numbers(column: object) -> list[float] | None:
     return [number for number in numbers if number is not None] if None not in numbers else None
 
 
-def _of_columns(columns: dict[str, list[float]]) -> Log:
-    """Return columns as a log: those of one length share their steps, one of another length counts its own."""
-    longest = max(map(len, columns.values()))
-    counting: str | None = None
-    steps = list(range(1, longest + 1))
-    for _, key in sorted((STEPS.index(words(key)), key) for key in columns if words(key) in STEPS):
-        whole = [step for step in map(as_step, columns[key]) if step is not None]
-        if len(whole) == longest:
-            counting, steps = key, whole
-            break
-    table = Table()
-    for key, numbers in columns.items():
-        if key != counting:
-            table.add_column(key, steps[: len(numbers)], numbers)
-    return Log(table, counts_rows=counting is None)
-
-
-def _tables_of_points(value: object) -> Iterator[Table]:
+def _tables_of_points(value: object) -> Iterator[list[dict[str, object]]]:
     """Yield series that each keep their steps: {"reward": [[1, 0.4], ...]} or [{"step": 1, "value": 0.4}, ...]."""
     for inner in _inside(value):
         if isinstance(inner, dict):
@@ -265,10 +256,11 @@ def _tables_of_points(value: object) -> Iterator[Table]:
                 for key, points in listed.items()
             )
             if series and (sure or may_be_logged([{key: points[0][1] for key, points in series.items()}])):
-                table = Table()
+                at: dict[int, dict[str, object]] = {}
                 for key, points in series.items():
-                    table.add_column(key, *zip(*points, strict=True))
-                yield table
+                    for step, number in points:
+                        at.setdefault(step, {"step": step})[key] = number
+                yield [at[step] for step in sorted(at)]
 
 
 def _points(held: object) -> list[tuple[int, float]] | None:
@@ -289,37 +281,12 @@ def _points(held: object) -> list[tuple[int, float]] | None:
     return points
 
 
-def _recovered(text: str) -> dict[str, object]:
-    """Return the complete rows of a Trainer's state that is torn or damaged, and the settings written before them."""
-    before, _, after = text.partition(f'"{HISTORY}"')
-    state: dict[str, object] = {}
-    for key in KNOWN_FROM_THE_START:
-        if found := re.search(rf'"{key}"\s*:\s*(-?\d+(?:\.\d+)?)\s*[,}}]', before):
-            state[key] = float(found[1])
-    opened = re.match(r"\s*:\s*\[", after)
-    if opened is None:
-        return state
-    decode = json.JSONDecoder().raw_decode
-    history: list[object] = []
-    state[HISTORY] = history
-    position = opened.end() - 1  # a row follows a bracket or a comma
-    while found := NEXT_ROW.search(after, position):
-        try:
-            row, position = decode(after, found.end() - 1)
-            history.append(row)
-        except (ValueError, RecursionError):  # torn or damaged: go on at the next one
-            position = found.end()
-            if after.find("}", position) >= 0:
-                history.append(None)
-    return state
-
-
 def _mended(text: str) -> tuple[object, bool]:
-    for _ in range(REPAIRS):
+    for attempt in range(REPAIRS):
         try:
             return json.loads(text), True
         except json.JSONDecodeError as error:
-            text = _cut(text, error.pos)
+            text = _without(text, error.pos, whole=attempt >= REPAIRS - 2)
         except (ValueError, RecursionError):  # a number of thousands of digits, brackets without end
             break
         if not text:
@@ -327,23 +294,29 @@ def _mended(text: str) -> tuple[object, bool]:
     return None, bool(text)
 
 
-def _cut(text: str, end: int) -> str:
-    """Return the document up to the last whole value before `end`, its open brackets closed."""
-    stack: list[str] = []
-    safe, closing = 0, ""
+def _without(text: str, end: int, *, whole: bool) -> str:
+    """Return the document without the damage at `end`: a row of a list becomes null, a member of any other object is
+    left out. If nothing follows them, or `whole`, all is left out from there on, and open brackets are closed."""
+    stack: list[tuple[str, int]] = []  # what closes each open bracket, and where that stands
+    safe = 0
     for token in TOKEN.finditer(text, 0, end):
         mark = token[0]
         if mark in CLOSES:
-            stack.append(CLOSES[mark])
-            safe, closing = token.end(), "".join(reversed(stack))
+            stack.append((CLOSES[mark], token.start()))
         elif mark in ("}", "]"):
-            if not stack or stack[-1] != mark:
+            if not stack or stack[-1][0] != mark:
                 break
             stack.pop()
-            safe, closing = token.end(), "".join(reversed(stack))
-        elif mark == ",":
-            safe, closing = token.start(), "".join(reversed(stack))
-    return text[:safe] + closing if closing or safe else ""
+        if mark in BRACKETS:
+            safe = token.start() if mark == "," else token.end()
+    rows = [place for place in range(1, len(stack)) if stack[place - 1][0] + stack[place][0] == "]}"]
+    if rows:  # a row counts as a whole
+        safe, stack = stack[rows[-1]][1], stack[: rows[-1]]
+        if not whole and (behind := NEXT_ROW.search(text, safe + 1)):
+            return f"{text[:safe]}null,{text[behind.end() - 1 :]}"
+    elif stack and not whole and (behind := NEXT_MEMBER.search(text, end)):
+        return f"{text[:safe]}{',' * (text[safe : safe + 1] == ',')}{text[behind.end() - 1 :]}"
+    return text[:safe].rstrip(", \r\n\t") + "".join(closes for closes, _ in reversed(stack))
 
 
 parser = DocumentRows

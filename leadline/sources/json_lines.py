@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 
 from . import json_document
-from .number import as_step, flat, loads
+from .number import as_step, flat, object_in
 from .row import FreeRows, is_row, may_be_logged, unwrapped
 from .source import Log
 from .text import Lines
@@ -34,7 +34,7 @@ def recognises(path: Path, head: bytes) -> bool:
     named = path.suffix in (".jsonl", ".ndjson") or path.name in ("result.json", "progress.json")
     if not named and len(lines) == 1 and json_document.recognises(path, head):
         return False  # a whole document on one line
-    rows = [entry for entry in map(_object, lines[:LOOKED_AT]) if entry is not None and is_row(entry)]
+    rows = [entry for entry in map(object_in, lines[:LOOKED_AT]) if entry is not None and is_row(entry)]
     return bool(rows) and may_be_logged([dict(flat(unwrapped(row))) for row in rows])
 
 
@@ -68,7 +68,7 @@ class JsonLines:
                 self._unreadable.append((self._number, len(self._rows)))
 
     def _take_one(self, line: bytes) -> bool:
-        entry = _object(line)
+        entry = object_in(line)
         if entry is None:
             return False
         if "leadline" in entry and self._journal is None and not len(self._rows):
@@ -122,14 +122,6 @@ class JournalSaid:
             ended="completed" if self._ended else None,
             label=self._label or None,
         )
-
-
-def _object(line: bytes) -> dict[str, object] | None:
-    try:
-        entry = loads(line)
-    except ValueError:
-        return None
-    return entry if isinstance(entry, dict) else None
 
 
 def _at_once(lines: list[bytes]) -> list[dict[str, object]] | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..errors import NothingReadable
 from .database import MARK, DatabaseReader, demand, holds, reading
+from .number import content_of
 from .source import Log, Reader
 from .text import GrowingFile
 from .tracked import Tracked
@@ -163,8 +164,4 @@ def _leaves(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(LONGEST_SETTING).decode("utf-8", errors="replace").strip()
-    except OSError:
-        return ""
+    return content_of(path, LONGEST_SETTING).decode("utf-8", errors="replace").strip()

@@ -1,4 +1,4 @@
-"""Numbers at the door: what a log's values are, whatever their writer made of them."""
+"""Values at the door: numbers, JSON, and small files, whatever their writer made of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import orjson
 
@@ -96,3 +97,21 @@ def loads(data: bytes) -> object:
         return json.loads(data.decode("utf-8", errors="replace").removeprefix("\ufeff"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def object_in(data: bytes) -> dict[str, object] | None:
+    """Return the JSON object in `data`; None if it is torn or anything else."""
+    try:
+        value = loads(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def content_of(path: Path, most: int) -> bytes:
+    """Return what a small file holds, up to `most` bytes; nothing if it cannot be read, or has gone."""
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError:
+        return b""

@@ -19,7 +19,7 @@ import numpy as np
 from ..records import dataclass, fields, replace
 from ..run import Config, Series
 from ..vocabulary.names import listed, tokens
-from .number import FURTHEST, as_number, as_step, loads
+from .number import FURTHEST, as_number, as_step, content_of, loads
 from .paths import may_hold_settings
 
 Flat = Mapping[str, object]  # settings under dotted names
@@ -252,11 +252,8 @@ def toml(text: str) -> dict[str, Any]:
 
 def read(path: Path) -> Mapping[str, object]:
     """Return the settings in a file; none when it holds something else, is damaged or cannot be read."""
-    try:
-        if path.stat().st_size > LARGEST:
-            return {}
-        data = path.read_bytes()
-    except OSError:
+    data = content_of(path, LARGEST + 1)
+    if len(data) > LARGEST:
         return {}
     try:
         if path.suffix == ".json":

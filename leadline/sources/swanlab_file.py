@@ -9,7 +9,7 @@ from . import settings
 from .leveldb_log import FramedReader
 from .number import FURTHEST
 from .source import Log
-from .wire import BYTES, DOUBLE, VARINT, double, fields, signed, text, texts, timestamp
+from .wire import BYTES, DOUBLE, VARINT, double, fields, inside, signed, text, texts, timestamp
 
 START, FINISH, COLUMN, SCALAR = 10, 11, 12, 13  # fields of a Record
 SYSTEM = 2  # the class of a column that SwanLab measured itself
@@ -47,8 +47,8 @@ class SwanlabReader(FramedReader):
             elif number == START:
                 told = texts(record, at, end)
                 self._run.label, self._run.run_id = told.get(4, ""), told.get(10, "")
-                began = [timestamp(record, a, b) for n, k, a, b in fields(record, at, end) if (n, k) == (12, BYTES)]
-                self._run.started = began[-1] if began else None
+                for began in inside(record, at, end, 12):
+                    self._run.started = timestamp(record, *began)
             elif number == FINISH:
                 self._run.ended = True
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .event_file import HEADER, EventDecoder
-from .number import loads
+from .number import object_in
 from .source import Log, Reader
 from .table import Table
 from .text import BLOCK, GrowingFile
@@ -162,11 +162,8 @@ def _settings(tag: str, words: str) -> dict[str, object]:
     """Return the settings in a text summary: a JSON object, or a table of two columns."""
     if tag.split("/")[0] not in SETTINGS_TAGS:
         return {}
-    try:
-        parsed = loads(words.strip().removeprefix("```json").removesuffix("```").encode())
-    except ValueError:
-        parsed = None
-    if isinstance(parsed, dict):
+    parsed = object_in(words.strip().removeprefix("```json").removesuffix("```").encode())
+    if parsed is not None:
         return parsed
     rows = [row for line in words.splitlines() if (row := TABLE_LINE.match(line.strip()))]
     return {row[1].strip(): row[2].strip() for row in rows[2:]}  # the first two lines are the head of the table

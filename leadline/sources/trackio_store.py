@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from ..errors import NothingReadable, need
 from .clock import wall_of
 from .database import MARK, DatabaseReader, demand, holds, reading, state
-from .number import as_step, loads
+from .number import as_step, object_in
 from .source import Log, Reader
 from .tracked import Tracked
 
@@ -153,11 +152,8 @@ def _parquet_rows(path: Path, only: Iterable[str] | None = None) -> Iterator[dic
         ) from error
 
 
-def _json(value: object) -> object:
-    try:
-        return loads(value if isinstance(value, bytes) else str(value).encode())
-    except ValueError:
-        return math.nan
+def _json(value: object) -> dict[str, object] | None:
+    return object_in(value if isinstance(value, bytes) else str(value).encode())
 
 
 def _tail(path: Path) -> bytes:

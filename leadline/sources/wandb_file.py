@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .leveldb_log import FramedReader
 from .number import loads
-from .wire import BYTES, VARINT, fields, signed, text, texts, timestamp
+from .wire import BYTES, counts, fields, inside, text, texts, timestamp
 
 HISTORY, CONFIG, STATS, METRIC, RUN, EXIT = 2, 5, 7, 12, 17, 18  # fields of a Record
 
@@ -35,41 +35,35 @@ class WandbReader(FramedReader):
     def _history(self, record: bytes, begin: int, end: int) -> None:
         values: dict[str, object] = {}
         own_step: int | None = None
-        for number, kind, at, after in fields(record, begin, end):
+        for number, kind, at, after in fields(record, begin, end):  # of every row, so in one pass
             if number == 1 and kind == BYTES:
                 key, value = _item(record, at, after)
                 values[key] = value
             elif number == 2 and kind == BYTES:
-                own_step = next((signed(a) for n, k, a, _ in fields(record, at, after) if (n, k) == (1, VARINT)), 0)
+                own_step = next(iter(counts(record, at, after, 1)), 0)
         self._run.row(own_step, values)
 
     def _stats(self, record: bytes, begin: int, end: int) -> None:
-        held = [(number, at, after) for number, kind, at, after in fields(record, begin, end) if kind == BYTES]
-        wall = next((timestamp(record, at, after) for number, at, after in held if number == 2), None)
-        for number, at, after in held:
-            if number == 3:
-                key, value = _item(record, at, after)
-                self._run.sample(key, wall, value)
+        wall = next((timestamp(record, *time) for time in inside(record, begin, end, 2)), None)
+        for item in inside(record, begin, end, 3):
+            key, value = _item(record, *item)
+            self._run.sample(key, wall, value)
 
     def _config(self, record: bytes, begin: int, end: int) -> None:
         """Take settings written before the first row; what is set later was not known from the start."""
         if self._run.table:
             return
-        for number, kind, at, after in fields(record, begin, end):
-            if number == 1 and kind == BYTES:
-                key, value = _item(record, at, after)
-                if key and not key.startswith("_wandb"):
-                    self._run.settings[key] = value
+        items = (_item(record, *item) for item in inside(record, begin, end, 1))
+        self._run.settings |= {key: value for key, value in items if key and not key.startswith("_wandb")}
 
     def _told(self, record: bytes, begin: int, end: int) -> None:
         found = texts(record, begin, end)
         self._run.run_id, self._run.project = found.get(1, ""), found.get(3, "")
         self._run.label = found.get(8, "")
-        for number, kind, at, after in fields(record, begin, end):
-            if number == 4 and kind == BYTES:
-                self._config(record, at, after)
-            elif number == 17 and kind == BYTES:
-                self._run.started = timestamp(record, at, after)
+        for config in inside(record, begin, end, 4):
+            self._config(record, *config)
+        for began in inside(record, begin, end, 17):
+            self._run.started = timestamp(record, *began)
 
 
 def _item(record: bytes, begin: int, end: int) -> tuple[str, object]:

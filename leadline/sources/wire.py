@@ -60,6 +60,16 @@ def fields(data: bytes, at: int = 0, end: int | None = None) -> Iterator[Field]:
             raise ValueError(f"wire type {kind} is not used in any log")
 
 
+def inside(data: bytes, at: int, end: int, wanted: int) -> list[tuple[int, int]]:
+    """Return where the bytes of each field of that number begin and end."""
+    return [(begin, after) for number, kind, begin, after in fields(data, at, end) if (number, kind) == (wanted, BYTES)]
+
+
+def counts(data: bytes, at: int, end: int, wanted: int) -> list[int]:
+    """Return the whole numbers under that number of field."""
+    return [signed(value) for number, kind, value, _ in fields(data, at, end) if (number, kind) == (wanted, VARINT)]
+
+
 def signed(value: int) -> int:
     """Return a varint as the int64 it stands for."""
     return value - (1 << 64) if value >> 63 else value

@@ -10,7 +10,7 @@ from functools import lru_cache
 from ...records import dataclass, replace
 from ...vocabulary.guess import OUTCOMES
 from ...vocabulary.names import english, listed, tokens
-from ..number import loads
+from ..number import object_in
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 DEEPEST = 6  # prefixes before one another: a collector's, a launcher's, a logger's
@@ -104,13 +104,8 @@ def plain(line: bytes) -> str:
 
 def _message(text: str) -> str | None:
     """Return the line that a collector keeps as one field of an object."""
-    try:
-        entry = loads(text.strip().encode())
-    except ValueError:
-        return None
-    if not isinstance(entry, dict):
-        return None
-    found = next((entry[name] for name in MESSAGES if isinstance(entry.get(name), str)), None)
+    entry = object_in(text.strip().encode()) or {}
+    found = next((held for name in MESSAGES if isinstance(held := entry.get(name), str)), None)
     return ANSI.sub("", found).rstrip("\n") if found is not None else None
 
 

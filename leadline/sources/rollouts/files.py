@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import install, need
-from ..number import as_step, loads
+from ..number import as_step, loads, object_in
 from ..paths import COUNT, keeps_samples
 
 NUMBERED = re.compile(r"(.+?)_?(\d+)")  # a column of one of several samples in a row
@@ -44,7 +44,7 @@ def records(file: Path, budget: int = BUDGET) -> Iterator[tuple[int, Record]]:
     """Yield the records of a file with their places: the byte of a line, or the number of a row. Damaged ones are left
     out, and so are some of a file of lines beyond the budget. Raises OSError only."""
     if file.suffix == ".jsonl":
-        lines = ((at, _parsed(line)) for at, line in lines_at(file, budget))
+        lines = ((at, object_in(line)) for at, line in lines_at(file, budget))
         yield from ((at, record) for at, record in lines if record is not None)
     else:
         yield from enumerate(_document(file))
@@ -55,7 +55,7 @@ def record_at(file: Path, at: int) -> Record | None:
     if file.suffix == ".jsonl":
         with file.open("rb") as opened:
             opened.seek(at)
-            return _parsed(opened.readline(LONGEST))
+            return object_in(opened.readline(LONGEST))
     held = _document(file)
     return held[at] if at < len(held) else None
 
@@ -85,14 +85,6 @@ def lines_at(path: Path, budget: int = BUDGET) -> Iterator[tuple[int, bytes]]:
                 else:
                     place = start + width
             done = place
-
-
-def _parsed(line: bytes) -> Record | None:
-    try:
-        record = loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _document(file: Path) -> Sequence[Record]:

@@ -85,29 +85,24 @@ def _guessed(rows: Sequence[Sequence[str]]) -> dict[str, int]:
     100."""
     roles: dict[str, int] = {}
     width = min((len(row) for row in rows), default=0)
+    power, memory = ("power_w", "power_limit_w"), ("memory_gb", "memory_total_gb")
     for place in range(width):
         cells = [row[place] for row in rows]
         values = [value for value in map(_number, cells) if not math.isnan(value)]
+        unit = next((cell.rsplit(" ", 1)[-1] for cell in cells if cell.endswith((" W", " MiB", " %"))), "")
         if all(STAMP.match(cell) for cell in cells):
-            roles.setdefault("time", place)
+            meant: tuple[str, ...] = ("time",)
         elif any(cell.startswith("GPU-") for cell in cells):
-            roles.setdefault("device", place)
-        elif any(cell.endswith(" W") for cell in cells):
-            roles.setdefault("power_limit_w" if "power_w" in roles else "power_w", place)
-        elif any(cell.endswith(" MiB") for cell in cells):
-            roles.setdefault("memory_total_gb" if "memory_gb" in roles else "memory_gb", place)
-        elif any(cell.endswith(" %") for cell in cells):
-            roles.setdefault("utilisation", place)
-        elif not values or any(" " in cell.strip("[] ") for cell in cells):
+            meant = ("device",)
+        elif not unit and (not values or any(" " in cell.strip("[] ") for cell in cells)):
             continue
-        elif "device" not in roles and place == 1 and all(value == int(value) and value < 64 for value in values):
-            roles["device"] = place
-        elif any("." in cell for cell in cells):
-            roles.setdefault("power_limit_w" if "power_w" in roles else "power_w", place)
-        elif max(values) > 100:
-            roles.setdefault("memory_total_gb" if "memory_gb" in roles else "memory_gb", place)
+        elif not unit and place == 1 and "device" not in roles and all(value in range(64) for value in values):
+            meant = ("device",)
+        elif unit == "W" or (not unit and any("." in cell for cell in cells)):
+            meant = power
         else:
-            roles.setdefault("utilisation", place)
+            meant = memory if unit == "MiB" or (not unit and max(values) > 100) else ("utilisation",)
+        roles.setdefault(next((role for role in meant if role not in roles), meant[-1]), place)
     return roles
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...records import dataclass, field
 from ...run import GpuSamples, Phases, ProcessSamples
-from ..number import loads
+from ..number import object_in
 from ..text import BLOCK, GZIP, Lines, unpacked
 
 GB_PER_MIB = 2**20 / 1e9
@@ -41,8 +41,4 @@ def objects_of(path: Path) -> Iterator[dict[str, object]]:
     """Yield the JSON objects of a file of lines; an empty one for a line that holds none."""
     for line in (line for block in blocks_of(path) for line in block):
         if line.strip():
-            try:
-                row = loads(line)
-            except ValueError:
-                row = None
-            yield row if isinstance(row, dict) else {}
+            yield object_in(line) or {}
