@@ -12,6 +12,7 @@ from ..questions.level import steps_seen
 from ..reading.breaks import events_at, everything_at, near, reward_fell_at
 from ..reading.loss import loss_series, without_evidence
 from ..reading.view import View
+from ..reading.whole import asked_once
 from ..records import dataclass
 
 WARM_UP = 0.2  # of the run: a loss that jumps before finds its size
@@ -49,12 +50,9 @@ class LossJump(Facts):
         return f"{what}. {self.cause.say()}"
 
 
+@asked_once
 def detect(view: View) -> tuple[Finding, ...]:
     """Report the surest sudden change, with its cause where one is found."""
-    return view.once("policy_loss.jump", lambda: _detected(view))
-
-
-def _detected(view: View) -> tuple[Finding, ...]:
     series = loss_series(view.run)
     if series is None or without_evidence(view.run, series) is not None:
         return ()

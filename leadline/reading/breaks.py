@@ -23,7 +23,7 @@ from ..questions.onset import onset_in
 from ..records import dataclass, replace
 from ..run import HEADLINE, Event, Run, Series
 from .outage import BESIDE, ODD, noise_of
-from .whole import Trace, Whole
+from .whole import Trace, Whole, asked_once
 
 AT_ONCE = 2.0  # times the change before: a schedule moves at every step
 WITNESSES = 2  # series that hold still: one may be blind
@@ -134,13 +134,13 @@ class AccountedBreak:
         return self.found.size < 0
 
 
+@asked_once
 def breaks_of(whole: Whole) -> tuple[AccountedBreak, ...]:
     """Return all breaks of the reward, each with what may have caused it."""
     reward = whole.of(HEADLINE)
     if reward is None:
         return ()
-    found = reward.curve.breaks
-    return whole.once("breaks", lambda: (*(account_for(whole, one) for one in found), *_young(whole, reward)))
+    return (*(account_for(whole, one) for one in reward.curve.breaks), *_young(whole, reward))
 
 
 def _young(whole: Whole, reward: Trace) -> tuple[AccountedBreak, ...]:

@@ -17,7 +17,7 @@ from ..run import Run, Series
 from .breaks import near, reward_fell_at
 from .signal import standing_of
 from .view import HEADLINE, View
-from .whole import Trace
+from .whole import Trace, asked_once
 
 USED_TO = 0.2  # quantile of KL so far: back from a burst it stands there again
 FEW_DIFFER = 0.2  # of the responses: if fewer can differ from the reference's, the way of KL means nothing
@@ -123,12 +123,9 @@ class Reset:
     after: float | None = None
 
 
+@asked_once
 def resets_of(view: View) -> tuple[Reset, ...]:
     """Return the resets of the reference in order, as announced and as seen in KL."""
-    return view.once("resets", lambda: _resets(view))
-
-
-def _resets(view: View) -> tuple[Reset, ...]:
     known = [Reset(event.step, announced=True) for event in view.run.events if event.kind == "reference_reset"]
     reach = near(view.run)
     found: list[Reset] = [*known]

@@ -24,6 +24,7 @@ from ..records import dataclass, field
 from ..run import Flags, GpuSamples, Phases, Run, Series, Steps, Values
 from .view import View
 from .wall_clock import WORTH, from_phases, step_times
+from .whole import asked_once
 
 WAITS = 1 / 3  # of full power: a GPU that draws less waits
 RESOLVED = 2.0  # looks at the GPU: a shorter phase is blurred
@@ -65,13 +66,10 @@ class TimeByPhase:
     remarks: tuple[Facts, ...] = ()
 
 
+@asked_once
 def time_by_phase(view: View) -> TimeByPhase:
     """Shares of step time by phase: from the logged timings, or else from the trainer's phases on the wall clock."""
-    return view.once("time_by_phase", lambda: _time_by_phase(view.run))
-
-
-def _time_by_phase(run: Run) -> TimeByPhase:
-    spent, whole = time_spent(run)
+    spent, whole = time_spent(view.run)
     total = 0.0 if whole is None else float(whole.values.sum())
     if not spent or whole is None or total <= 0:
         return TimeByPhase()
@@ -187,13 +185,10 @@ class PowerByPhase:
     drawn: Values = field(default_factory=lambda: np.empty(0))  # every sample of power that falls into a phase
 
 
+@asked_once
 def power_by_phase(view: View) -> PowerByPhase:
     """Return the share of each phase with what the GPUs drew and held in it; phases from power where none is timed."""
-    return view.once("power_by_phase", lambda: _power_by_phase(view.run, time_by_phase(view)))
-
-
-def _power_by_phase(run: Run, time: TimeByPhase) -> PowerByPhase:
-    gpus, phases = run.telemetry.gpus, _warm(run.telemetry.phases)
+    time, gpus, phases = time_by_phase(view), view.run.telemetry.gpus, _warm(view.run.telemetry.phases)
     if not time.shares:
         return PowerByPhase({})
     used = {name: PhaseUse(round(share, 4)) for name, share in time.shares.items()}
@@ -277,7 +272,7 @@ LOGGED = ("mem/gpu_alloc_peak", "mem/gpu_reserved_peak", "gpu/mem_used")  # the 
 
 def memory_used(view: View) -> Series | None:
     """Return what the fullest GPU held, from GPU samples or else from what the trainer logs."""
-    series = view.once("memory_used", lambda: _memory_by_step(view.run))
+    series = _memory_by_step(view)
     if series is None:
         series = next((one for name in LOGGED if (one := view.run.get(name)) is not None), None)
     return None if series is None or not series.finite.any() else series
@@ -289,9 +284,10 @@ def memory_in_all(run: Run) -> float:
     return float(np.nanmax(total)) if np.isfinite(total).any() else math.nan
 
 
-def _memory_by_step(run: Run) -> Series | None:
+@asked_once
+def _memory_by_step(view: View) -> Series | None:
     """Return the most that any GPU held during each step."""
-    gpus, times = run.telemetry.gpus, step_times(run)
+    gpus, times = view.run.telemetry.gpus, step_times(view.run)
     if times is None:
         return None
     known = np.isfinite(gpus.memory_gb)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from ..records import dataclass, replace
 from ..run import Flags, GpuSamples, Run, Values
 from .view import View
 from .wall_clock import WORTH, StepTimes, intervals_of, known_cause, step_times
+from .whole import asked_once
 
 FASTEST = 2.0  # times the usual pace: rows written late make a cell look faster
 GAP = 3.0  # times the usual time between two looks: a process not seen for longer was away
@@ -197,19 +197,15 @@ class Guest:
     memory_left: float = math.nan
 
 
+@asked_once
 def guests_of(view: View) -> tuple[Guest, ...]:
     """Step time and memory against the times at which other processes ran."""
-    return view.once("guests", lambda: tuple(_judged(view)))
-
-
-def _judged(view: View) -> Iterator[Guest]:
     times = step_times(view.run)
     if times is None or len(times) <= 2 * FEW:
-        return
+        return ()
     clock = MachineClock.of(view.run, times)
     present = beside(view.run, clock)
-    for process, intervals in present.items():
-        yield _judge(process, intervals, clock, among=len(present))
+    return tuple(_judge(process, intervals, clock, among=len(present)) for process, intervals in present.items())
 
 
 def _judge(process: str, intervals: list[tuple[float, float]], clock: MachineClock, *, among: int) -> Guest:

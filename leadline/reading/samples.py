@@ -5,13 +5,7 @@ from __future__ import annotations
 from ..records import replace
 from ..run import Review, Series
 from ..text.evidence import GamedEvidence, gather
-from .whole import Whole
-
-
-def evidence_of(whole: Whole) -> GamedEvidence:
-    """Gather what samples and logged numbers say about the reward, once a reading. A reader's "ok" makes the text it
-    covers the new baseline, and so do new prompts."""
-    return whole.once("gamed", lambda: _gathered(whole))
+from .whole import Whole, asked_once
 
 
 def measures_of(whole: Whole) -> tuple[Series, ...]:
@@ -22,8 +16,10 @@ def measures_of(whole: Whole) -> tuple[Series, ...]:
     return tuple(Series(names[way], names[way], "samples", each.steps, each.values) for way, each in tracks.items())
 
 
-def _gathered(whole: Whole) -> GamedEvidence:
-    """Gather it since the last baseline. New prompts do not undo what was proven before them and still stands."""
+@asked_once
+def evidence_of(whole: Whole) -> GamedEvidence:
+    """Gather what samples and logged numbers say about the reward, since the last baseline: a reader's "ok" makes the
+    text it covers a new one, and so do new prompts. These do not undo what was proven before them and still stands."""
     review = last_review(whole)
     read = review.seen_until if review is not None and review.answer == "ok" else None  # the last step found right
     asked = [change.prompts for change in whole.prompt_changes if read is None or change.prompts.after > read]

@@ -20,7 +20,7 @@ from ..run import Run, Series
 from ..text.sampler import Batch
 from .breaks import breaks_of
 from .outage import Outage
-from .whole import Made, Trace, Whole
+from .whole import Made, Trace, Whole, asked_once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,11 +97,6 @@ class Stretch:
 ALL = Stretch()
 
 
-def current(whole: Whole) -> Stretch:
-    """Return the stretch that counts now."""
-    return whole.once("stretch", lambda: _current(whole))
-
-
 def stretch_of(whole: Whole, name: str) -> Stretch:
     """Return the stretch that counts of a series. A held-out score has prompts of its own: it counts whole, unless it
     stepped where the training reward did."""
@@ -113,7 +108,9 @@ def stretch_of(whole: Whole, name: str) -> Stretch:
     return stretch if any(one.interval[0] <= stretch.first <= one.interval[1] for one in found) else ALL
 
 
-def _current(whole: Whole) -> Stretch:
+@asked_once
+def current(whole: Whole) -> Stretch:
+    """Return the stretch that counts now."""
     outside = [
         Stretch(broke.found.step, broke.cause) for broke in breaks_of(whole) if broke.from_outside and not broke.slight
     ]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Protocol, TypeVar
 
 from ..curve.curve import Curve
 from ..curve.fit import breaks_in, fit_curve
@@ -24,6 +25,26 @@ from ..text.prompts import ChangeOfPrompts, changes_in
 from ..text.sampler import Batch, look
 
 Made = TypeVar("Made")
+
+
+class Remembers(Protocol):
+    """A run that keeps what was made of it: a `Whole`, or the view of one."""
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made: ...
+
+
+Of = TypeVar("Of", bound=Remembers)
+
+
+def asked_once(answer: Callable[[Of], Made]) -> Callable[[Of], Made]:
+    """Answer a question about a run when it is first asked; every later time the same is said."""
+
+    @wraps(answer)
+    def ask(of: Of) -> Made:
+        return of.once(answer, lambda: answer(of))
+
+    return ask
+
 
 REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew
 
