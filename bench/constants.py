@@ -1,7 +1,8 @@
 """Every constant that may influence a finding: `python bench/constants.py` writes docs/constants.md from the code.
 
 `--sweep` also reads a sample of the zoo with each of them halved and doubled, one process a variation, and keeps what
-changed in docs/constants.json, from which the page takes its last two columns. `--only leadline.reading` sweeps a part.
+changed in docs/constants.json, from which the page takes its last two columns. A look is read again only where a
+function that names the constant runs in it. `--only leadline.reading` sweeps a part.
 What is kept there is not swept again: remove the file to begin anew.
 """
 
@@ -22,7 +23,7 @@ PLACES = (
     *(f"leadline/{name}" for name in ("curve", "findings", "judgement", "questions", "reading", "text")),
     *("leadline/expected.py", "leadline/facts/finding.py", "leadline/sections.py"),
 )
-MOST = 135  # that decide something: as many as there are, and 80 are wanted; it may only go down
+MOST = 135  # that decide something; it may only go down
 # What decides nothing. How finely something is computed: draws, cells, rounding, how much text or how many files are
 # read; another value costs time or digits.
 RESOLUTION = {
@@ -85,9 +86,9 @@ Written by `python bench/constants.py` from the code; a test compares them. Ever
 points, bins, steps or samples: none belongs to a metric. {deciding} of them decide something, at most {most} may. The
 last two columns tell what changes when it is halved and doubled: reward words that become others, verdicts, concerns
 that come (+) and go (-), over {looks} looks at runs of the zoo (`--sweep`). `same`: nothing; `fails`: the value makes
-no sense any more; `-`: not swept since the constant changed. What those of the judgement do is in docs/judgement.md.
-
-80 are wanted. A bar that served unrelated questions was one number here and is several now, each where it decides.
+no sense any more; `unused`: no look of them asks it; `-`: not swept since the constant changed. What those of the
+judgement do is in docs/judgement.md. A bar that served unrelated questions was one number and is several now, each
+where it decides.
 
 Swept: {swept}. A result is kept while module, name and value stay; code around it may have changed since.
 """
@@ -223,7 +224,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from constants_sweep import sweep  # it opens the whole package, the page needs none of it
 
         keys, known = {one.key for one in found}, kept()
-        chosen = [one for one in found if one.module.startswith(given.only) and one.key not in known]
+        wanted = [one for one in found if one.part == "decides" and one.module.startswith(given.only)]
+        chosen = [one for one in wanted if one.key not in known]
         for one, told in sweep(chosen, given.zoo, given.processes):
             known = {key: what for key, what in known.items() if key in keys} | {one.key: told}
             SWEPT.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")

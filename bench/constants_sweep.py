@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
 from pathlib import Path
+from types import FrameType
 from typing import ClassVar
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
@@ -19,12 +20,14 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 from constants import LOOKS, SAMPLE, Constant
 
 from leadline.curve.curve import Curve
+from leadline.kept import forget
 from leadline.pipeline import read_run
 from leadline.reading import whole
 from leadline.run import Run, Series
 from leadline.sources import open_run, read_samples
 
-Said = dict[str, tuple[str, frozenset[str], str]]  # by look: the word for the reward, the concerns, the verdict
+Told = tuple[str, frozenset[str], str]  # the word for the reward, the concerns, the verdict
+Said = dict[str, Told]  # by look
 
 ENGINE = "leadline.curve"
 FACTORS = (0.5, 2.0)
@@ -34,7 +37,9 @@ def sweep(found: Sequence[Constant], zoo: Path, processes: int) -> Iterator[tupl
     """What changes with each constant halved and doubled, as it becomes known. Every variation is a child of this
     process, which has opened the runs, and fitted the curves that constants outside the engine leave alone."""
     _Sample.open(zoo)
-    base = say()
+    base = {look: _Sample.first(look) for look in _Sample.looks}
+    for look in _Sample.looks:  # children find the curves as they are
+        say(look)
     with get_context("fork").Pool(processes, maxtasksperchild=1) as pool:
         told = pool.imap(_variation, [(one.module, one.name, factor) for one in found for factor in FACTORS])
         for one in found:
@@ -42,27 +47,30 @@ def sweep(found: Sequence[Constant], zoo: Path, processes: int) -> Iterator[tupl
 
 
 def _variation(job: tuple[str, str, float]) -> Said | None:
-    """What is said of the sample with one constant changed; None where that fails."""
+    """What is said with one constant changed of the looks in which it is used; None where that fails."""
     try:
-        change(*job)
+        changed = change(*job)
+        forget()
         if job[0].startswith(ENGINE):
             _Sample.forget()
-        return say()
+        return {look: say(look) for look in _Sample.looks if not changed.isdisjoint(_Sample.names[look])}
     except Exception:  # a value that makes no sense is a result
         return None
 
 
 class _Sample:
-    """The runs that are read, and the curves fitted so far."""
+    """The looks that are read, and the curves fitted so far."""
 
-    runs: ClassVar[dict[str, Run]] = {}
+    looks: ClassVar[dict[str, tuple[Run, int]]] = {}
+    names: ClassVar[dict[str, set[str]]] = {}  # by look: what the functions name that run in it
     curves: ClassVar[dict[tuple[object, ...], Curve]] = {}
 
     @classmethod
     def open(cls, zoo: Path) -> None:
         for name in SAMPLE:
             run = open_run(zoo / name)
-            cls.runs[name] = read_samples(run, run.rollouts.steps)
+            run = read_samples(run, run.rollouts.steps)
+            cls.looks |= {f"{name}@{part}": (run, round(part * (run.last_step or 0))) for part in LOOKS}
         fit = whole.fit_curve
 
         def once(series: Series, **how: object) -> Curve:
@@ -72,6 +80,25 @@ class _Sample:
             return cls.curves[key]
 
         whole.fit_curve = once  # type: ignore[assignment]
+
+    @classmethod
+    def first(cls, look: str) -> Told:
+        """What is said of a look before anything is changed, and what its functions name."""
+        names, calls = cls.names.setdefault(look, set()), set()
+
+        def seen(frame: FrameType, event: str, _: object) -> None:
+            code = frame.f_code
+            if event == "call" and code not in calls and "leadline" in code.co_filename:
+                calls.add(code)
+                names.update(code.co_names)
+
+        forget()  # what is kept is not asked again
+        cls.forget()
+        sys.setprofile(seen)
+        try:
+            return say(look)
+        finally:
+            sys.setprofile(None)
 
     @classmethod
     def forget(cls) -> None:
@@ -86,33 +113,46 @@ class _Sample:
 def _told(base: Said, other: Said | None) -> str:
     if other is None:
         return "fails"
-    words = sum(base[look][0] != other[look][0] for look in base)
-    came = sum(len(other[look][1] - base[look][1]) for look in base)
-    gone = sum(len(base[look][1] - other[look][1]) for look in base)
-    verdicts = sum(base[look][2] != other[look][2] for look in base)
+    if not other:
+        return "unused"
+    words = sum(base[look][0] != told[0] for look, told in other.items())
+    came = sum(len(told[1] - base[look][1]) for look, told in other.items())
+    gone = sum(len(base[look][1] - told[1]) for look, told in other.items())
+    verdicts = sum(base[look][2] != told[2] for look, told in other.items())
     parts = [f"{words} words"] * bool(words) + [f"{verdicts} verdicts"] * bool(verdicts)
     parts += [f"+{came}"] * bool(came) + [f"-{gone}"] * bool(gone)
     return " ".join(parts) or "same"
 
 
-def say() -> Said:
-    """Reward word and concerns of every run and look of the sample."""
-    said: Said = {}
-    for name, run in _Sample.runs.items():
-        for part in LOOKS:
-            reading = read_run(run.until(round(part * (run.last_step or 0))))
-            ids = frozenset(one.id for one in reading.findings if one.severity != "note")
-            said[f"{name}@{part}"] = (reading.reward.shape, ids, reading.judgement.verdict)
-    return said
+def say(look: str) -> Told:
+    """The word for the reward, the concerns, and the verdict of a look."""
+    run, step = _Sample.looks[look]
+    reading = read_run(run.until(step))
+    ids = frozenset(one.id for one in reading.findings if one.severity != "note")
+    return reading.reward.shape, ids, reading.judgement.verdict
 
 
-def change(module: str, name: str, factor: float) -> None:
-    """Multiply a constant where it stands and wherever it was imported by name."""
+def change(module: str, name: str, factor: float) -> set[str]:
+    """Multiply a constant where it stands, wherever it was imported by name, and what is set to it; return all names
+    that it goes by."""
     old = getattr(importlib.import_module(module), name)
-    new = _times(old, factor)
+    new, names = _times(old, factor), {name}
     for loaded in [other for key, other in list(sys.modules.items()) if key.startswith("leadline") and other]:
         if loaded.__name__ == module or (module, name) in _imported(loaded):
             setattr(loaded, name, new)
+        for other in _set_to(loaded, name):
+            if getattr(loaded, other) is old:
+                names |= change(loaded.__name__, other, factor)
+    return names
+
+
+def _set_to(module: object, name: str) -> list[str]:
+    """The constants of a module that are another one by that name."""
+    file = str(getattr(module, "__file__", ""))
+    nodes = ast.parse(Path(file).read_text(encoding="utf-8")).body if file.endswith(".py") else []
+    given = [node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+    same = [node for node in given if ast.unparse(node.value).rpartition(".")[2] == name]
+    return [ast.unparse(node.targets[0]) for node in same]
 
 
 def _times(value: object, factor: float) -> object:
