@@ -57,12 +57,15 @@ def chosen(
 
 
 def _early_beside_late(first: Sequence[Rollout], last: Sequence[Rollout]) -> list[Rollout]:
-    """Return the same prompt twice where there is one."""
-    theirs = {rollout.prompt: rollout for rollout in reversed(last)}
-    same = [(rollout, theirs[rollout.prompt]) for rollout in first if rollout.prompt in theirs]
-    if same:
-        return [rollout for pair in same for rollout in pair]
-    return [rollout for pair in zip_longest(first, last) for rollout in pair if rollout is not None]
+    """Return samples of the same prompt side by side where there are such, each sample once."""
+    theirs: dict[str, list[Rollout]] = {}
+    for rollout in reversed(last):
+        theirs.setdefault(rollout.prompt, []).append(rollout)
+    same = [
+        (rollout, theirs[rollout.prompt].pop()) for rollout in first if rollout.prompt and theirs.get(rollout.prompt)
+    ]
+    pairs = same or zip_longest(first, last)
+    return [rollout for pair in pairs for rollout in pair if rollout is not None]
 
 
 def _each_level(scored: Sequence[Rollout]) -> list[Rollout]:

@@ -12,6 +12,7 @@ from . import console, delimited
 from .json_document import Document
 from .source import Log
 from .table import Table
+from .text import TRAINED
 
 ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL | re.IGNORECASE)
 CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL | re.IGNORECASE)
@@ -39,7 +40,7 @@ class Notebook:
         value, torn = self._document.value()
         found = [Log(Table(), torn=torn, notes=self._document.notes)]
         printed = console.parser()
-        for kind, text in _outputs(value):
+        for kind, text in (output for cell in _cells(value) for output in _outputs(cell)):
             if kind == "text/html":
                 bar = BAR.search(text)
                 done = bar is not None and bar[1] == bar[2]
@@ -58,25 +59,34 @@ class Notebook:
 
 
 def printed_in(data: bytes) -> str:
-    """Return what the cells of a notebook printed."""
+    """Return what the cells of a notebook printed, with TRAINED behind the last one that drew a table of steps."""
     document = Document()
     document.feed(data)
-    return "\n".join(text for kind, text in _outputs(document.value()[0]) if kind != "text/html")
+    text = ""
+    for cell in _cells(document.value()[0]):
+        outputs = [*_outputs(cell)]
+        text += "\n".join(printed for kind, printed in outputs if kind != "text/html") + "\n"
+        if any(table.startswith("Step\t") for kind, page in outputs if kind == "text/html" for table in _tables(page)):
+            text = text.replace(TRAINED, "") + TRAINED + "\n"
+    return text
 
 
-def _outputs(value: object) -> Iterator[tuple[str, str]]:
-    """Yield every text and table that the cells of a notebook show, in order."""
-    cells = value.get("cells") if isinstance(value, dict) else None
-    for cell in cells if isinstance(cells, list) else ():
-        outputs = cell.get("outputs") if isinstance(cell, dict) else None
-        for output in outputs if isinstance(outputs, list) else ():
-            if not isinstance(output, dict):
-                continue
-            yield "text/plain", _text(output.get("text"))
-            data = output.get("data")
-            if isinstance(data, dict):
-                kind = "text/html" if "text/html" in data else "text/plain"
-                yield kind, _text(data.get(kind))
+def _cells(notebook: object) -> list[object]:
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    return cells if isinstance(cells, list) else []
+
+
+def _outputs(cell: object) -> Iterator[tuple[str, str]]:
+    """Yield every text and table that a cell of a notebook shows, in order."""
+    outputs = cell.get("outputs") if isinstance(cell, dict) else None
+    for output in outputs if isinstance(outputs, list) else ():
+        if not isinstance(output, dict):
+            continue
+        yield "text/plain", _text(output.get("text"))
+        data = output.get("data")
+        if isinstance(data, dict):
+            kind = "text/html" if "text/html" in data else "text/plain"
+            yield kind, _text(data.get(kind))
 
 
 def _text(lines: object) -> str:

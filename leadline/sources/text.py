@@ -17,6 +17,7 @@ BLOCK = 1 << 22  # bytes read at a time
 GZIP = b"\x1f\x8b"
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # as PowerShell writes what is sent to a file: two bytes a letter
 IDENTITY, OF_TEXT = 64, 4096  # first bytes by which a replaced file is told from one that grew
+TRAINED = "\x1c"  # stands behind the training in what a notebook printed: nobody prints a separator of files
 LONGEST = 1 << 24  # bytes of a line; a longer one is a dump of something, and is left out
 
 

@@ -27,6 +27,14 @@ def test_early_stands_beside_late_on_the_same_prompt() -> None:
     assert [sample.prompt for sample in alone] == ["a", "b", "c"]
 
 
+def test_no_sample_stands_beside_two_others() -> None:
+    for prompt, pairs in (("", 3), ("q", 3)):
+        kept = {step: [rollout(step, prompt, f"{step}-{n}") for n in range(9 - step)] for step in (3, 6)}
+        found = [sample.output for sample in chosen([3, 6], kept.__getitem__)]
+        assert found[: 2 * pairs] == ["3-0", "6-0", "3-1", "6-1", "3-2", "6-2"]
+        assert len(set(found)) == len(found)
+
+
 def test_each_score_gets_its_newest_example() -> None:
     kept = {step: [rollout(step, f"{step} {level}", score=level / 10) for level in range(20)] for step in (1, 5, 9)}
     found = chosen([1, 5, 9], kept.__getitem__, score="each")

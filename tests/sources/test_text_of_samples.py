@@ -217,6 +217,33 @@ def a_document_by_step(run: Path) -> None:
     (run / "generated.json").write_text(json.dumps(held))
 
 
+def a_page_of_headings(run: Path) -> None:
+    parts = (
+        f"## Step {step}\n\n"
+        + "".join(
+            f"### Prompt\n{asked(n)}\n\n### Completion\n{answered(n, step)}\n\n**Reward:** 0.5/1\n\n" for n in range(3)
+        )
+        for step in (10, 20)
+    )
+    (run / "samples.md").write_text("\n".join(parts))
+
+
+def a_replay_buffer(run: Path) -> None:
+    rows = [
+        {"query": asked(n), "response": answered(n, step), "reward": 0.5, "iteration": step, "state": "x" * 5000}
+        for step in (10, 20)
+        for n in range(3)
+    ]
+    (run / "replay_buffer.json").write_text(json.dumps(rows))
+
+
+def a_document_a_step(run: Path) -> None:
+    (run / "outputs").mkdir()
+    for step in (10, 20):
+        rows = [{"prompt": asked(n), "completion": answered(n, step), "reward": 0.5} for n in range(3)]
+        (run / f"outputs/step_{step}.json").write_text(json.dumps(rows))
+
+
 def scores_in_a_mapping(run: Path) -> None:
     """The prompt holds labels of its own."""
     printed = (
@@ -244,6 +271,9 @@ def names_that_say_nothing(run: Path) -> None:
     "write",
     [
         a_document_by_step,
+        a_document_a_step,
+        a_page_of_headings,
+        a_replay_buffer,
         scores_in_a_mapping,
         names_that_say_nothing,
         trl_in_wandb,
@@ -266,6 +296,100 @@ def test_text_beside_a_log_is_read_with_its_steps_and_scores(tmp_path: Path, wri
     assert [(one.prompt, one.output, one.score) for one in run.rollouts.at(20)] == [
         (asked(n), answered(n, 20), 0.5) for n in range(3)
     ]
+
+
+THINGS = ["apples", "pears", "plums", "boats", "stones", "cards", "shells", "coins", "ropes", "lamps"]
+
+
+def told(number: int, step: int) -> str:
+    return f"She sold {number} {THINGS[step]} before\n\nand some {THINGS[number - step]} more.\nFinal answer: {number}"
+
+
+@pytest.mark.parametrize(
+    ("form", "prompts", "scored"),
+    [
+        ("How many {thing} are there?\nThink of it.\n\n{told}\n\nreward is {score}\nis it cut? False\n", True, True),
+        ("{told}\n=> **Score:** {score}/1.0\n", False, True),
+        ("{told}\n===\n", False, False),
+        ("--- Sample {n} (reward={score}) ---\n{told}\n", False, True),
+        ("Q: How many {thing}?\nGold: {n}\nA: {told}\nReward: {score}\n", True, True),
+        ("Prompt {n}: How many {thing}?\nCompletion {n}: {told}\nReward {n}: {score}\n", True, True),
+        ("Target: {n} | Numbers: [1 2]\nSolution string: {told}\nReward: {score}\n", False, True),
+        ("[sample] {{'prompt': 'How many {thing}?', 'completion': {told!r}, 'reward': {score}}}\n", True, True),
+        ('{{"prompt": "How many {thing}?", "completion": {json}, "reward": {score}}}\n', True, True),
+    ],
+)
+def test_samples_of_a_loop_stand_at_the_row_that_follows(
+    tmp_path: Path, form: str, prompts: bool, scored: bool
+) -> None:
+    lines = []
+    for step in range(10):
+        for n in range(4):
+            text, score = told(n, step), n / 4
+            lines.append(form.format(thing=THINGS[step], n=n, told=text, json=json.dumps(text), score=score))
+        lines.append(f"step {step}: loss = 0.{step}, mean_reward = 0.{step}\n[timing] {step}.5s\n")
+    (tmp_path / "train.log").write_text("loading the model\n" + "".join(lines))
+    run = open_run(tmp_path)
+    samples = run.rollouts.at(3)
+    assert len(run.rollouts.steps) == 10
+    assert [one.output for one in samples] == [told(n, 3) for n in range(4)]
+    assert [one.score for one in samples] == pytest.approx([n / 4 if scored else np.nan for n in range(4)], nan_ok=True)
+    assert all(THINGS[3] in one.prompt for one in samples) == prompts
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Episode {step} is over after {n} steps in the maze\nreward: 0.{n}\n",
+        "Epoch {step}\nTraining loss: 0.{n}\nValidation loss: 0.{n}\nAccuracy: 0.{n}\n===\n",
+        "the agent went on with episode {n} of this batch\n=====\nsaving the weights of update {step} now\n=====\n",
+    ],
+)
+def test_what_a_program_says_again_and_again_is_no_sample(tmp_path: Path, form: str) -> None:
+    row = "step {0}: loss = 0.1, mean_reward = 0.{0}\n"
+    text = "".join(row.format(step) + form.format(step=step, n=step * 7 % 10) for step in range(40))
+    (tmp_path / "train.log").write_text(text)
+    assert not open_run(tmp_path).rollouts.steps
+
+
+def test_a_printed_chat_is_parted_by_who_speaks(tmp_path: Path) -> None:
+    chat = "== Episode {n} ==\nUser: How many {thing}?\nAssistant: I look.\nTool: 41\nAssistant: {told}\nReward: 0.5\n"
+    text = "".join(
+        "".join(chat.format(n=n, thing=THINGS[step], told=told(n, step)) for n in range(4))
+        + f"Update {step}: loss=0.{step} mean_reward=0.{step}\n"
+        for step in range(10)
+    )
+    (tmp_path / "train.log").write_text(text)
+    sample = open_run(tmp_path).rollouts.at(3)[2]
+    assert sample.prompt == f"How many {THINGS[3]}?"
+    assert sample.output == f"I look.\n<tool_response>41</tool_response>\n{told(2, 3)}"
+    assert sample.score == 0.5
+
+
+@pytest.mark.parametrize(("cells", "steps"), [(1, (1, 4, 7)), (2, (9,))])
+def test_samples_behind_the_training_of_a_notebook_are_of_its_last_step(
+    tmp_path: Path, cells: int, steps: tuple[int, ...]
+) -> None:
+    rows = "".join(f"<tr><td>{step}</td><td>0.{step}</td><td>0.{step}</td></tr>" for step in range(1, 10))
+    page = f"<table><tr><th>Step</th><th>Training Loss</th><th>reward</th></tr>{rows}</table>"
+    texts = "".join(f"Question: {asked(n)}\nModel Output:\n{answered(n, 1)}\nGold: {n}\n" for n in range(3))
+    outputs = [{"output_type": "display_data", "data": {"text/html": [page]}}, {"output_type": "stream", "text": texts}]
+    parts = [outputs] if cells == 1 else [outputs[:1], outputs[1:]]
+    (tmp_path / "grpo.ipynb").write_text(
+        json.dumps({"cells": [{"cell_type": "code", "outputs": one} for one in parts]})
+    )
+    assert open_run(tmp_path).rollouts.steps == steps
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "math.json"])
+def test_a_data_set_beside_a_log_is_no_sample(tmp_path: Path, name: str) -> None:
+    (tmp_path / "metrics.jsonl").write_text(LOG)
+    (tmp_path / "data").mkdir()
+    rows = [{"prompt": asked(n), "response": answered(n, 2)} for n in range(40)]
+    scored = [{**row, "score": 4.5} for row in rows]
+    text = json.dumps(scored) if name.endswith("json") else "\n".join(map(json.dumps, rows))
+    (tmp_path / "data" / name).write_text(text)
+    assert not open_run(tmp_path).rollouts.steps
 
 
 def test_samples_that_ray_printed_are_read_and_a_score_among_them_is_no_metric(tmp_path: Path) -> None:

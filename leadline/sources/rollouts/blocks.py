@@ -1,27 +1,30 @@
 """Samples that a loop printed as text, one below the other: under a ruled heading with a time and a score (R1-V, VLM-R1
-and what came of them), between bare rules, or as labelled parts (`[prompt]`, `Question:`, `Response:`).
+and what came of them), above a line with a score that closes each, between bare rules, as labelled parts (`[prompt]`,
+`Question:`, `Response:`), or as mappings.
 
 What varies in a heading is masked before headings are compared, so a time stamp names no kind of its own. Samples with
 a time belong together where it is the same second; the others come in the order of the file."""
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, groupby, islice, pairwise
+from itertools import accumulate, dropwhile, groupby, islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from ...records import dataclass
+from ...records import dataclass, replace
 from ...vocabulary.names import tokens
-from ..clock import STAMP, seconds_in
-from ..number import as_number
+from ..clock import STAMP, seconds_in, step_of
+from ..number import as_number, loads
 from ..paths import KEPT, is_held_out, keeps_samples, step_in
-from .fields import Raw
+from ..text import TRAINED
+from .fields import LOOKED_AT, OTHERS, POLICY, Fields, Raw, fields_of, is_prose
 from .index import FoundSamples, Place
 
 SUFFIXES = {".txt", ".log", ".out", ".err", ".md", ".ipynb", ""}
@@ -34,10 +37,11 @@ PROSE = 2  # words of a sample
 PAUSE, FAR_LONGER, USUAL = 900.0, 10.0, 0.9  # seconds; times the gap that so large a share of the gaps is below
 MONTH = 28 * 86400.0  # seconds: a stamp without a month begins anew
 MOST_SECTIONS = 200_000
-RULED = re.compile(r"^[ \t]{0,200}([-=*#~_])\1{4,}([^\n]{0,300})$", re.MULTILINE)
+RULED = re.compile(r"^[ \t]{0,200}([-=*#~_])\1{2,}([^\n]{0,300})$", re.MULTILINE)
 # Colors, and what Ray or a logger puts before each line.
 AROUND = re.compile(
     r"^(?:\x1b\[[\d;]*m)?\([\w.]+ pid=\d+[^)\n]*\)(?:\x1b\[[\d;]*m)? ?|\x1b\[[\d;]*m"
+    r"|^(?:DEBUG|INFO|WARNING|ERROR):[\w.]{1,99}:"
     r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^|\n]{0,40}?[|: -]+\[?(?:DEBUG|INFO|WARNING|ERROR)\]?[|: ]+"
     r"(?:[\w.<>]+:[\w<>]+:\d+ )?(?:- )?",
     re.MULTILINE,
@@ -45,7 +49,8 @@ AROUND = re.compile(
 LABEL = re.compile(
     r"^[ \t]{0,99}(?:(?P<rule>[-=*#~>]{2,99})[ \t]{0,99})?"
     r"(?:\[(?P<boxed>[A-Za-z][A-Za-z _]{2,24})\]:?"
-    r"|(?P<plain>[A-Za-z][A-Za-z_ ]{2,24})(?::(?:\*\*)?|(?(rule)[ ]?[-=*#~]{2,99}|:)))(?=\s)",
+    r"|(?P<plain>(?!(?i:step)\b)[A-Za-z][A-Za-z_ ]{0,24})"
+    r"(?:[#\d]{0,5}:(?:\*\*)?|(?(rule)[ ]?(?:[-=*#~]{2,99}|$)|:)))(?=\s)",
     re.MULTILINE,
 )
 TAGGED = re.compile(
@@ -56,7 +61,19 @@ GIVEN = re.compile(  # a score among other things: "parsed: [], reward: 0.0", "{
     r"(?P<value>[-+]?\d+(?:\.\d+)?|True|False)\b",
     re.IGNORECASE,
 )
-SCORED = re.compile(r"([A-Za-z][\w /-]{0,40}?)\s*[:=]\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*$")
+RECORD = re.compile(  # all of a line, perhaps behind what a logger puts before it
+    r"^[^{\n]{0,99}(\{['\"][^\n]*['\"]\w{0,20}(?:response|completion|output|generat)\w{0,20}['\"]:[^\n]*\})[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+CLOSING = re.compile(  # all of a line: "reward is 0.5", "**Score:** 3/10", "====="
+    r"^(?:[^\w\n]{0,9}(?P<name>[A-Za-z][\w /-]{0,40}?)\**[ ]?(?:\bis\b|[:=])[ *]{0,4}"
+    r"(?P<score>[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?:\s?/\s?\d[\d.]*)?|(?P<rule>={3,4}))[ \t*]*$",
+    re.MULTILINE,
+)
+# How a program begins a line, and how it ends one.
+TAGS = re.compile(r"[^\w\n{\[]{0,4}\[[\w ./#-]{1,40}\]|\{['\"]|[-=~]{3}|\W{0,4}\d+\W{0,4}$")
+PAIR = re.compile(r"(?:\bis|[:=?])\s*(?:[-+]?\d[\w.%+-]*|True|False|None|tensor\(.*|\[.*\])\W{0,3}$")
+SCORED = re.compile(r"([A-Za-z][\w /-]{0,40}?)\s*[:=]\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)[\s)\]]*$")
 STEP = re.compile(r"\b(?:step|iteration|iter)\s*[:#=]?\s*(\d{1,9})", re.IGNORECASE)
 COUNTED = re.compile(r"(evaluation|eval|step|iteration|update|epoch)\s*#?\s*(\d{1,9})\b", re.IGNORECASE)
 HEADING = re.compile(  # nothing but a count: "### Step 12/40"
@@ -65,7 +82,8 @@ HEADING = re.compile(  # nothing but a count: "### Step 12/40"
 )
 ROW = re.compile(  # numbers of a step, which may name it
     r"^(?:[^\n]{0,99}\bstep:(?P<step>\d{1,9}) - |[^\n{]{0,99}\{['\"][^\n]{0,999}['\"](?:reward|loss|epoch)['\"]: "
-    r"|\W{0,9}(?i:step|iter|episode)\w{0,9}\W{1,3}(?P<named>\d{1,9})[^\n]{0,99}(?i:reward|loss)\W{1,9}\d)",
+    r"|(?:[^\n|\]:]{0,40}[|\]:][ \t]*){0,4}?[^\w\n]{0,9}(?i:step|iter|episode|update)\w{0,9}"
+    r"[^\w\n]{1,3}(?P<named>\d{1,9})[^\n]{0,99}(?i:reward|loss|return|score)\w{0,12}[^\w\n]{1,9}\d)",
     re.MULTILINE,
 )
 BEHIND = re.compile(  # a row of numbers, a bar, or a rule behind a part
@@ -73,6 +91,7 @@ BEHIND = re.compile(  # a row of numbers, a bar, or a rule behind a part
 )
 WORDS = {"true": 1.0, "false": 0.0}
 LONGEST_HEADING = 300
+LONG_RULE = 5  # signs, with which nobody else begins a line
 DIGITS = re.compile(r"\d+(?:\.\d+)?")
 WORD = re.compile(r"[^\W\d_]{2,}")
 PARTS = {  # words for the parts of a sample, the surest first
@@ -80,8 +99,10 @@ PARTS = {  # words for the parts of a sample, the surest first
     "prompt": ("prompt", "question", "query", "problem", "input", "instruction", "user"),
     "score": ("score", "reward", "accuracy", "correct"),
 }
+SHORT = {"q": "question", "a": "answer", "gt": "reference", "solution_string": "response", "solution_str": "response"}
 WRITTEN = {"response", "completion", "generation"}  # what a label alone says that nothing else is beside
 SAMPLED = {"sample", "example", "model", "full", "text", "raw", "policy", "best", "worst", "first", "predict"}
+SPEAKERS = POLICY | OTHERS
 OUTCOMES = {"accuracy", "correct", "success", "outcome", "task"}
 MEASURED = {"length", "token", "time", "count", "num", "size", "mean", "rate"}  # words of a number about a part
 REFERENCES = {"gt", "ground", "truth", "solution", "gold", "reference", "target", "extracted", "expected", "parsed"}
@@ -191,7 +212,7 @@ def _told(file: Path, size: int, written: int) -> Told | None:
                 data = printed_in(data).encode()
             places = {0, len(data) // 2, max(0, len(data) - HEAD)}
             some = [AROUND.sub("", data[at : at + HEAD].decode(errors="replace")) for at in places]
-            if b"\0" in data[:4096] or not ("┃".encode() in data or any(map(_promises, some))):
+            if b"\0" in data[:4096] or not ("┃".encode() in data or any(_promises(head, file) for head in some)):
                 return None
             text = AROUND.sub("", data.decode(errors="replace").replace("\r\n", "\n"))
     except OSError:
@@ -202,15 +223,20 @@ def _told(file: Path, size: int, written: int) -> Told | None:
         or _tabled(text)
         or _labelled(text)
         or _labelled(text, TAGGED)
+        or _recorded(text)
+        or _closed(text)
     )
 
 
-def _promises(head: str) -> bool:
-    """Return whether a stretch of a file holds a rule or a part of a sample more than once."""
-    if len(list(islice(RULED.finditer(head), OFTEN))) == OFTEN:
-        return True
-    labels = Counter(_name(label) for form in (LABEL, TAGGED) for label in form.finditer(head))
-    return any(count >= OFTEN and _rank(name, "output") is not None for name, count in labels.items())
+def _promises(head: str, file: Path) -> bool:
+    """Return whether a stretch of a file holds the sign of a sample more than once."""
+    rules = (rule for rule in RULED.finditer(head) if keeps_samples(file) or SCORED.search(_said(rule)))
+    signs = Counter("rule" for _ in rules)
+    signs.update(kind for mark in CLOSING.finditer(head) if (kind := _closes(mark)))
+    signs.update("mapping" for _ in RECORD.finditer(head))
+    labels = (_name(label) for form in (LABEL, TAGGED) for label in form.finditer(head))
+    signs.update(name for name in labels if _rank(name, "output") is not None)
+    return max(signs.values(), default=0) >= OFTEN
 
 
 def _said(rule: re.Match[str]) -> str:
@@ -219,7 +245,8 @@ def _said(rule: re.Match[str]) -> str:
 
 
 def _name(label: re.Match[str]) -> str:
-    return (label["boxed"] or label["plain"]).strip().lower().replace(" ", "_")
+    name = (label["boxed"] or label["plain"]).strip().lower().replace(" ", "_")
+    return SHORT.get(name, name)
 
 
 def _bodies(text: str, marks: Sequence[re.Match[str]]) -> list[str]:
@@ -238,24 +265,128 @@ def _under_headings(text: str) -> Told | None:
         return None
     chosen = max(kinds, key=lambda kind: (bool({*tokens(kind)} & OUTCOMES), kinds[kind]))
     blocks = [
-        (_said(rule), as_number(scored[2]), body)
+        (rule, as_number(scored[2]), body[: row.start()] if (row := ROW.search(body)) else body)
         for rule, scored, body in zip(heads, scores, _bodies(text, heads), strict=True)
         if _masked(scored[1]) == chosen
     ]
     records = _parts([body for _, _, body in blocks])
+    thin = any(len(rule[0].split()[0]) < LONG_RULE for rule in heads)
+    if thin and not is_prose([DIGITS.sub("", one.get("output", "")) for one in records]):
+        return None
+    samples = [(rule.start(), _sample(one, score)) for one, (rule, score, _) in zip(records, blocks, strict=True)]
     printed = [
-        Printed(_sample(record, score), int(step[1]) if (step := STEP.search(head)) else None, seconds_in(head))
-        for record, (head, score, _) in zip(records, blocks, strict=True)
+        replace(
+            one, step=int(step[1]) if (step := STEP.search(_said(rule))) else one.step, time=seconds_in(_said(rule))
+        )
+        for one, (rule, _, _) in zip(_placed(text, samples), blocks, strict=True)
     ]
     others = tuple(sorted(kind for kind in kinds if kind != chosen))
-    return _told_by(printed, score=chosen, others=others, pure=heads[0].start() < HEAD // 64)
+    pure = heads[0].start() < HEAD // 64 and ROW.search(text) is None
+    return _told_by(printed, score=chosen, others=others, pure=pure)
+
+
+def _recorded(text: str) -> Told | None:
+    """Return samples in mappings that a log prints, one a line."""
+    lines = [(line.start(), record) for line in RECORD.finditer(text) if (record := _mapping(line[1])) is not None]
+    fields = fields_of([record for _, record in lines[:LOOKED_AT]], guessed=False)
+    if fields is None or fields.prompt is None:
+        return None
+    held = [(at, sample, step_of(record)) for at, record in lines if (sample := fields.sample(record)) is not None]
+    printed = zip(_placed(text, [(at, sample) for at, sample, _ in held]), held, strict=True)
+    return _told_by([one if step is None else replace(one, step=step) for one, (_, _, step) in printed])
+
+
+def _mapping(text: str) -> dict[str, object] | None:
+    try:
+        value = loads(text.encode())
+    except ValueError:
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return None
+    return value if isinstance(value, dict) else None
 
 
 def _between_rules(text: str, file: Path) -> Told | None:
     """Return samples between bare rules, in a file whose name says that samples are kept there."""
-    rules = [rule for rule in RULED.finditer(text) if not _said(rule)] if keeps_samples(file) else []
+    rules = [rule for rule in RULED.finditer(text) if not _said(rule) and len(rule[0].strip()) >= LONG_RULE]
+    if not keeps_samples(file) or len(rules) < OFTEN:
+        return None
     bodies = [body for body in _bodies(text, rules) if body.strip()]
-    return _told_by([Printed(_sample(record)) for record in _parts(bodies)], pure=True) if len(rules) >= OFTEN else None
+    return _told_by([Printed(_sample(record)) for record in _parts(bodies)], pure=True)
+
+
+def _closed(text: str) -> Told | None:
+    """Return samples that each end in a line of the same kind, a named score or else a short rule, without what a
+    program prints among them."""
+    kinds = Counter(kind for mark in CLOSING.finditer(text) if (kind := _closes(mark)))
+    kinds = Counter({kind: count for kind, count in kinds.items() if count >= ALONE})
+    scored = {kind: count for kind, count in kinds.items() if kind[0].isalpha()}
+    marks = [mark for mark in CLOSING.finditer(text) if _closes(mark) in (scored or kinds)]
+    rows = list(ROW.finditer(text))
+    blocks: list[tuple[str, int, dict[str, float | None]]] = []
+    for body, mark in zip(_unprinted(text, rows, marks), marks, strict=True):
+        if body:
+            blocks.append((body, mark.start(), {}))
+        if blocks and mark["score"]:
+            blocks[-1][2].setdefault(_closes(mark), as_number(mark["score"]))
+    if not blocks or not is_prose([DIGITS.sub("", body) for body, _, _ in blocks]):
+        return None
+    chosen = max(scored, key=lambda kind: (bool({*tokens(kind)} & OUTCOMES), scored[kind]), default="reward")
+    asked = zip(blocks, _asked([body for body, _, _ in blocks]), strict=True)
+    samples = [
+        (at, Raw(prompt, output, math.nan if (score := scores.get(chosen)) is None else score))
+        for (_, at, scores), (prompt, output) in asked
+    ]
+    return _told_by(_placed(text, samples), score=chosen)
+
+
+def _closes(mark: re.Match[str]) -> str:
+    """Return the kind of line that may close a sample; "" if it names a number that is no score."""
+    kind = _masked(mark["name"] or "").lower()
+    return mark["rule"] or (kind if _rank(kind, "score") is not None else "")
+
+
+def _unprinted(text: str, rows: Sequence[re.Match[str]], marks: Sequence[re.Match[str]]) -> list[str]:
+    """Return what stands before each mark, without what a program printed at its beginning: up to the last row of
+    numbers, and from there lines that it begins or ends as such and that come again with other numbers."""
+    starts = [row.start() for row in rows]
+    bodies = []
+    for begin, mark in zip([0, *(mark.end() for mark in marks)], marks, strict=False):
+        row = bisect(starts, mark.start())
+        behind = text.find("\n", rows[row - 1].end()) if row else 0
+        bodies.append(text[max(behind, begin) : mark.start()].split("\n"))
+    seen = Counter(kind for lines in bodies for kind in {DIGITS.sub("#", line) for line in lines})
+
+    def is_printed(line: str) -> bool:
+        again = PAIR.search(line) and seen[DIGITS.sub("#", line)] >= OFTEN
+        return not line.strip() or bool(again or TAGS.match(line))
+
+    return ["\n".join(dropwhile(is_printed, lines)).strip() for lines in bodies]
+
+
+def _asked(bodies: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the prompt and the rest of each text: what others said before the policy if all are chats, or the
+    first paragraph if nearly all begin with the same line as the one before or behind them."""
+    chats = [
+        chat for body in bodies if (chat := Fields(("chat",), None, None, None).sample({"chat": _turns(body) or None}))
+    ]
+    if len(chats) == len(bodies):
+        return [(chat.prompt, chat.output) for chat in chats]
+    lines = [body.split("\n", 1)[0].strip() for body in bodies]
+    near = [{*lines[max(place - 1, 0) : place], *lines[place + 1 : place + 2]} for place in range(len(lines))]
+    alike = sum(line in others for line, others in zip(lines, near, strict=True)) >= MOSTLY * len(lines)
+    parted = [body.partition("\n\n") for body in bodies]
+    return [
+        (prompt, rest.strip()) if alike and rest.strip() else ("", prompt + gap + rest) for prompt, gap, rest in parted
+    ]
+
+
+def _turns(body: str) -> list[dict[str, str]]:
+    """Return what each side said, where lines begin with roles of a chat."""
+    labels = [label for label in LABEL.finditer(body) if _name(label) in SPEAKERS]
+    said = zip(labels, _bodies(body, labels), strict=True)
+    return [{"role": _name(label), "content": text.strip()} for label, text in said]
 
 
 def _tabled(text: str) -> Told | None:
@@ -289,8 +420,8 @@ def _tabled(text: str) -> Told | None:
 
 
 def _labelled(text: str, form: re.Pattern[str] = LABEL) -> Told | None:
-    """Return samples whose parts are labelled, wherever in a log they stand. The first label begins a sample; its step
-    is that of the heading above it, if all samples stand below one. A prompt may hold labels of its own."""
+    """Return samples whose parts are labelled, wherever in a log they stand. The first label begins a sample. A prompt
+    may hold labels of its own, and so may a response that ends in its answer."""
     labels = list(islice(form.finditer(text), MOST_SECTIONS))
     counts = Counter(map(_name, labels))
     outputs = [name for name in counts if counts[name] >= OFTEN and _rank(name, "output") is not None]
@@ -298,40 +429,54 @@ def _labelled(text: str, form: re.Pattern[str] = LABEL) -> Told | None:
     if output is None:
         return None
     cycle = {name for name, count in counts.items() if MOSTLY * counts[output] <= count <= counts[output] / MOSTLY}
-    beside = any(_rank(name, "prompt") is not None or _is_reference(name) for name in cycle)
+    beside = {name for name in cycle if _rank(name, "prompt") is not None or _is_reference(name)}
     if "answer" in tokens(output) and not any(_is_reference(name) for name in cycle):
         return None  # the right one, for all we know
     alone = {*tokens(output)} & WRITTEN and {*tokens(output)} <= WRITTEN | SAMPLED and counts[output] >= ALONE
     if not beside and not alone:
         return None
+    if beside - SPEAKERS:
+        cycle -= SPEAKERS  # they are words of the prompt and the response
     kept = [label for label in labels if _name(label) in cycle]
     first = next((_name(one) for one in kept if _name(one) == output or _rank(_name(one), "prompt") is not None), "")
-    headings, rows = list(HEADING.finditer(text)), list(ROW.finditer(text))
-    headings = [
-        row for row in rows if row["step"] or row["named"]
-    ] or headings  # rows that name their step, if there are such
-    records: list[tuple[int | None, float | None, dict[str, str]]] = []
+    records: list[tuple[int, dict[str, str]]] = []
     part = ""
     for label, body in zip(kept, _bodies(text, kept), strict=True):
         name = _name(label)
         if name == first:
-            above = bisect(headings, label.start(), key=lambda heading: heading.start())
-            before = bisect(rows, label.start(), key=lambda row: row.start())
-            step = int(next(filter(None, headings[above - 1].groups()))) if above else 0 if rows and headings else None
-            records.append((step, before / len(rows) if rows else None, {}))
+            records.append((label.start(), {}))
         if not records:
             continue
-        record, told = records[-1][2], BEHIND.split(body, maxsplit=1)[0].strip()
-        known = _is_reference(name) or any(_rank(name, kind) is not None for kind in ("output", "score"))
-        if part in record and output not in record and not known:
-            record[part] += f"\n{label[0].strip()} {told}"  # still the prompt
+        record, told = records[-1][1], BEHIND.split(body, maxsplit=1)[0].strip()
+        answers = _rank(name, "output") is not None
+        known = answers or _is_reference(name) or _rank(name, "score") is not None
+        if part in record and (answers if part == output else output not in record and not known):
+            record[part] += f"\n{label[0].strip()} {told}"  # still the prompt, or the response
         elif name not in record:
             part = name
             record[name] = told
-    held = [record for record in records if output in record[2]]
-    steps = [step for step, _, _ in held]
+    return _told_by(_placed(text, [(at, _sample(record)) for at, record in records if output in record]))
+
+
+def _placed(text: str, samples: Sequence[tuple[int, Raw]]) -> list[Printed]:
+    """Return samples at the steps of the rows or headings of a log, by where in it they stand: those that begin before
+    the first row belong to the one that follows, others to the one above. Without such steps, at their share."""
+    rows = list(ROW.finditer(text))
+    headings = [row for row in rows if row["step"] or row["named"]] or list(HEADING.finditer(text))
+    following = bool(rows and headings and samples and samples[0][0] < headings[0].start())
+    spots = [bisect(headings, at, key=lambda heading: heading.start()) - 1 + following for at, _ in samples]
+    named = [int(next(filter(None, heading.groups()))) for heading in headings]
+    steps = [named[min(spot, len(named) - 1)] if named and spot >= 0 else None for spot in spots]
     placed = None not in steps and (bool(rows) or len({*steps}) > 1)
-    return _told_by([Printed(_sample(one), step if placed else None, share=share) for step, share, one in held])
+    end = text.find(TRAINED)
+    shares = [
+        bisect(rows, at, key=lambda row: row.start()) / len(rows) if rows else 1.0 if 0 <= end < at else None
+        for at, _ in samples
+    ]
+    return [
+        Printed(sample, step if placed else None, share=share)
+        for (_, sample), step, share in zip(samples, steps, shares, strict=True)
+    ]
 
 
 def _told_by(printed: Sequence[Printed], score: str = "reward", **about: Any) -> Told | None:
@@ -367,7 +512,8 @@ def _parts(bodies: Sequence[str]) -> list[dict[str, str]]:
         ordered = sorted(spots.values(), key=lambda label: label.start())
         held = zip(ordered, _bodies(body, ordered), strict=True)
         record = {_name(label): part.strip() for label, part in held}
-        records.append(record if outputs else {"output": body.strip()})
+        labelled = outputs and ordered and not body[: ordered[0].start()].strip()
+        records.append(record if labelled else {"output": body.strip()})
     return records
 
 
@@ -389,7 +535,7 @@ def _sample(record: Mapping[str, str], score: float | None = None) -> Raw:
         ranks = {name: rank for name in record if (rank := _rank(name, part)) is not None}
         named |= {part: record[min(ranks, key=lambda name: ranks[name])]} if ranks else {}
     if score is None and (told := named.get("score", "").split()):
-        score = as_number(told[0])
+        score = as_number(told[0].partition("/")[0])
     if score is None:
         others = "\n".join(f"{name}: {told}" for name, told in record.items() if told not in named.values())
         given = min(GIVEN.finditer(others), key=lambda one: len(one["name"]), default=None)  # the plainest of several
