@@ -9,7 +9,7 @@ from ...vocabulary.guess import guess
 from ..clock import step_key
 from ..number import as_number, as_step, mean_of
 from ..row import unwrapped
-from .line import METRIC, counted, has_metric, joined_values
+from .line import BAR, METRIC, counted, has_metric, joined_values
 from .literal import Torn, read_mapping
 from .rows import Rows
 
@@ -65,7 +65,7 @@ class Mappings:
 
     def _go_on(self, line: str, rows: Rows) -> bool:
         self._lines += 1
-        is_bar = "%|" in line and "{" not in line and "'" not in line
+        is_bar = BAR.search(line) is not None and "{" not in line and "'" not in line
         # What follows a mapping that breaks off, or words that only begin like one, is somebody's line.
         over = len(self._open) > self.LONGEST or self._lines > self.MOST_LINES
         over |= not is_bar and self.GOES_ON.search(line) is None
@@ -177,7 +177,7 @@ class Mappings:
 
 def _beside(before: str) -> dict[str, object]:
     """Return the labelled numbers before a mapping on its line: `loss: 0.1, entropy: 0.8, rewards: {...}`."""
-    if "%|" in before or not METRIC.search(before):
+    if BAR.search(before) or not METRIC.search(before):
         return {}
     return found if has_metric(found := joined_values(before)) else {}
 

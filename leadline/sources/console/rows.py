@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
+from ..clock import goes_round
 from ..number import FURTHEST, as_number, as_step
 from ..row import is_summary, of_training
 from ..source import Log
@@ -206,8 +207,10 @@ class Rows:
         the data: these are at the step with which lines say that it ended. Without such lines they sum up rows that
         are there."""
         kept = np.ones(len(table), dtype=np.bool_)
-        if self._named >= OFTEN and self._headings_fell > OFTEN * (self._fell + 1):
-            kept[list(self._headed)] = False  # "Step 1:" in what the policy wrote heads no row
+        talk = self._headings_fell > OFTEN * (self._fell + 1)  # "Step 1:" in what the policy wrote heads no row
+        headed = [*self._headed]
+        if self._named >= OFTEN and (talk or len({*table.row_steps[headed].tolist()}) == 1):  # nor does a setting
+            kept[headed] = False
         if not self._by_epoch or (not self._step_of and 2 * len(self._by_epoch) > len(table)):
             return table, kept
         steps = table.row_steps
@@ -248,7 +251,9 @@ class Rows:
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
         settings = self._settings(planned)
         pace = self._pace(as_step(settings.get("max_steps", "")))
-        table, kept = self._on_one_clock(self.table if pace is None else self._spread(pace))
+        round_about = not self._by_epoch and goes_round(self._fell, self._named)
+        spread = self.table.at_steps(np.arange(len(self.table)) + 1) if round_about else self.table
+        table, kept = self._on_one_clock(spread if pace is None else self._spread(pace))
         rl = self._of_rl(table)
         earlier = len(table) - int(rl.sum())
         left_out = [f"Skipped {earlier} rows of an earlier training without a reward."] * bool(earlier)
@@ -265,7 +270,7 @@ class Rows:
             dialect=dialect,
             trust="rounded",
             repeats="rewrite",
-            counts_rows=self.clock.counted and pace is None,
+            counts_rows=round_about or (self.clock.counted and pace is None),
             torn=torn,
             notes=(*notes, *self._damage(), *left_out),
         )

@@ -60,7 +60,7 @@ class Boxes:
             text = text[text.index("│") :]  # whatever a collector put before it
         side = text[:1]
         if side not in "|│" or not text.endswith(side) or len(text) < 3:
-            if len(text) <= LONG and (count := counted(text)) is not None:
+            if len(text) <= LONG and (count := counted(text)) is not None and not count.weak:
                 self._flush(rows)
                 self._columns, self._step = [], rows.placed(count)
             return False

@@ -11,6 +11,7 @@ from ...vocabulary.guess import guess
 from ...vocabulary.names import tokens
 from ..row import held_out
 from .line import (
+    BAR,
     METRIC,
     NUMBER,
     WRAPPED,
@@ -147,10 +148,9 @@ class Words:
     BARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)s(?=\s|$|[|,)])")
 
     def __init__(self) -> None:
-        self.counted = Rows()
+        self._forms: dict[tuple[str, ...], Rows] = {}  # lines without a step, by what they hold
         self._sentences: Recurring[tuple[int, dict[str, object]]] = Recurring()
         self._stepless: Recurring[dict[str, object]] = Recurring()
-        self._form: tuple[str, ...] | None = None  # of the lines without a step that are rows
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
         self._had: frozenset[tuple[str, ...]] = frozenset()  # the keys of that line as words, if it was a row itself
@@ -160,6 +160,11 @@ class Words:
         self._lines = 0  # so many it has
 
     @property
+    def counted(self) -> Rows:
+        """The lines without a step of the form that came most often."""
+        return max(self._forms.values(), key=lambda rows: rows.taken, default=Rows())
+
+    @property
     def is_open(self) -> bool:
         """Whether the next line belongs to an array that was begun."""
         return bool(self._begun)
@@ -167,7 +172,7 @@ class Words:
     def take(self, line: str, rows: Rows) -> bool:
         if self._begun:
             line, self._begun = f"{self._begun} {line.strip()}", ""
-        if len(line) > LONGEST or "%|" in line:
+        if len(line) > LONGEST or BAR.search(line):
             return False  # a progress bar counts things that are no steps
         telling = METRIC.search(line) is not None
         if telling and (heading := self.SECTION.fullmatch(line)):
@@ -231,16 +236,15 @@ class Words:
         return True
 
     def _count(self, line: str) -> bool:
-        """Take a line with a reward and no step, of the first form that comes again or has several numbers."""
+        """Take a line with a reward and no step, of a form that comes again or has several numbers."""
         values = self._values([one for one in pieces(line) if one.joined])
         form = tuple(values)
         sure = len(form) >= MANY or any(
             {"reward", "return"} & {*tokens(key)} for key in form
         )  # a score may be anything
-        if sure and self._form in (None, form) and has_metric(values) and is_rewarded(form):
+        if sure and has_metric(values) and is_rewarded(form):
             for held in self._stepless.take(form, values, often=1 if len(form) >= MANY else OFTEN):
-                self._form = form
-                self.counted.add(None, held)
+                self._forms.setdefault(form, Rows()).add(None, held)
         return False
 
     def _values(self, found: tuple[Piece, ...] | list[Piece]) -> dict[str, object]:
