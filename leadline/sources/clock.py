@@ -53,7 +53,8 @@ def step_key(rows: Iterable[Mapping[str, object]]) -> str | None:
         values = [as_step(row[key]) for row in seen if key in row]
         steps = [value for value in values if value is not None and value >= -1]  # -1: before the first
         amount = len(seen) == 1 and words(key) not in RANKS and AMOUNT & {*tokens(key)}  # a setting, till it goes on
-        if not amount and len(values) * 2 >= len(seen) and len(steps) == len(values) and not goes_round(_turns(steps), len(steps)):
+        counts = not amount and not goes_round(_turns(steps), len(steps))
+        if counts and len(values) * 2 >= len(seen) and len(steps) == len(values):
             fitting.append((key, steps))
     fitting.sort(key=lambda pair: len(pair[1]) < len(seen))  # stable: those of every row first
     going_on = [key for key, steps in fitting if steps[-1] > steps[0] and _turns(steps) == 0]

@@ -4,6 +4,7 @@ rows, a table of columns, rows by step, or any of these further in."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -113,7 +114,7 @@ class DocumentRows:
             value = value.get(self._name) if isinstance(value, dict) else None
         parts, trained = {}, value
         if isinstance(value, dict):
-            parts = {name: part for name, part in value.items() if is_held_out(name)}
+            parts = {name: part for name, part in value.items() if is_held_out(name) and _numbers(part) is None}
             trained = {name: part for name, part in value.items() if name not in parts}
         best = _log_in(trained)
         if best is None:
@@ -238,20 +239,28 @@ def _numbers(column: object) -> list[float] | None:
 
 
 def _of_columns(columns: dict[str, list[float]]) -> Log:
-    """Return columns as a log: those of one length share their steps, one of another length counts its own."""
+    """Return columns as a log. Steps may be told for all columns, or under the word that some of them begin with, for
+    those as long: `eval_timesteps` beside `eval_rewards`. A shorter column without steps is spread over the longest."""
     longest = max(map(len, columns.values()))
-    counting: str | None = None
-    steps = list(range(1, longest + 1))
-    for _, key in sorted((STEPS.index(words(key)), key) for key in columns if words(key) in STEPS):
-        whole = [step for step in map(as_step, columns[key]) if step is not None]
-        if len(whole) == longest:
-            counting, steps = key, whole
-            break
+    counting: dict[str, str] = {}  # by the word that columns begin with: the key of their steps
+    for rank, key in sorted((rank, key) for key in columns for rank in enumerate(STEPS) if _steps_named(key, rank[1])):
+        told, about = columns[key], "" if words(key) == rank[1] else tokens(key)[0]
+        goes_on = all(before < after for before, after in itertools.pairwise(told))
+        if None not in map(as_step, told) and (goes_on if about else len(told) == longest):
+            counting.setdefault(about, key)
+    steps = next((columns[key] for key in counting.values() if len(columns[key]) == longest), range(1, longest + 1))
     table = Table()
     for key, numbers in columns.items():
-        if key != counting:
-            table.add_column(key, steps[: len(numbers)], numbers)
-    return Log(table, counts_rows=counting is None)
+        own = columns.get(counting.get("".join(tokens(key)[:1]), ""), [])
+        spread = [steps[-(-place * longest // len(numbers)) - 1] for place in range(1, len(numbers) + 1)]
+        if key not in counting.values():
+            table.add_column(key, [int(step) for step in (own if len(own) == len(numbers) else spread)], numbers)
+    return Log(table, counts_rows=isinstance(steps, range))
+
+
+def _steps_named(key: str, name: str) -> bool:
+    """Return whether a key is this name of a step, maybe behind a word for what counts by it."""
+    return words(key) == name or words(key).partition("_")[2] == name
 
 
 def _tables_of_points(value: object) -> Iterator[Table]:

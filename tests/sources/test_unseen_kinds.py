@@ -621,7 +621,9 @@ def test_text_without_a_log_is_shown_and_refused_as_a_run(tmp_path: Path) -> Non
 
 
 def test_a_count_that_goes_back_again_and_again_is_no_step(tmp_path: Path) -> None:
-    rows = [{"prompt_length": 90 + n % 7, "steps_taken": 200 + n * 67 % 90, "reward_mean": REWARDS[n - 1]} for n in ROWS]
+    rows = [
+        {"prompt_length": 90 + n % 7, "steps_taken": 200 + n * 67 % 90, "reward_mean": REWARDS[n - 1]} for n in ROWS
+    ]
     run = read(tmp_path, "train.log", "".join(f"{row}\n" for row in rows))
     assert reward_of(run).steps.tolist() == [*ROWS]
     assert not run.events
@@ -653,3 +655,34 @@ def test_a_progress_bar_may_lack_its_middle(tmp_path: Path) -> None:
     rows = "".join(form.format(REWARDS[row - 1], row * 5 * 100 // 150, row * 5) for row in ROWS)
     run = read(tmp_path, "train.log", "  0% 0/150 [00:00<?, ?it/s]Passing `generation_config` together\n" + rows)
     assert reward_of(run).steps.tolist() == [row * 5 for row in ROWS]
+
+
+def test_rows_of_two_policies_are_a_comparison(tmp_path: Path) -> None:
+    """Beside a curve whose first column goes on by two hundred a row, which is its step by another name."""
+    curve = "impression,window_avg_reward\n" + "".join(f"{row * 200},{REWARDS[row - 1]}\n" for row in ROWS)
+    (tmp_path / "learning_curve.csv").write_text(curve)
+    policies = [{"policy": "Sorted by date", "shown": 6000, "pass_rate": 0.4, "avg_reward": 0.47}]
+    policies += [{"policy": "Thompson sampling", "shown": 6000, "pass_rate": 0.3, "avg_reward": 0.62}]
+    (tmp_path / "metrics.json").write_text(json.dumps(policies))
+    assert reward_of(open_run(tmp_path)).steps.tolist() == [row * 200 for row in ROWS]
+
+
+def test_a_parameter_that_was_tried_out_is_no_training(tmp_path: Path) -> None:
+    rows = [{"Reward": REWARDS[row - 1] / 100, "pvalue": row % 7 / 100, "width": 1.5 + row % 10 / 9} for row in ROWS]
+    with pytest.raises(NotAnRLRun, match="single records without a step"):
+        read(
+            tmp_path, "nohup.out", "".join(f"07/26/2020 12:0{row % 10}:22 PM {row_}\n" for row, row_ in enumerate(rows))
+        )
+
+
+def test_lists_of_a_document_have_each_their_own_steps(tmp_path: Path) -> None:
+    steps = [row * row + 38 for row in ROWS]
+    lists = {"ep_rewards": REWARDS, "ep_timesteps": steps, "losses": REWARDS[:6]}
+    lists |= {"eval_rewards": REWARDS[:3], "eval_timesteps": [300, 600, 900]}
+    run = read(tmp_path, "training_log.json", json.dumps(lists))
+    assert reward_of(run).steps.tolist() == steps
+    held_out = run.get("eval/reward/mean")
+    assert held_out is not None
+    assert held_out.steps.tolist() == [300, 600, 900]
+    losses = next(series for series in (*run.series, *run.unread) if series.key == "losses")
+    assert losses.steps.tolist() == steps[4::5]

@@ -44,7 +44,7 @@ MOST = 200  # numbers of a line; what has more is a dump of values
 CALL = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*([-+.\w]+)[^()]*\)")
 ARRAY = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:tensor|array)\((\[[^()]*\])[^()]*\)")
 FLAT = re.compile(r"\]\s*,?\s*\[")  # between the rows of [[0.5], [1.0]]
-TIME = re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?|\d{4}-\d\d-\d\d")
+TIME = re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\b\d\d/\d\d/\d{4}\b")
 UNITS = r"(?:s|ms|m|h|x|k|K|M|B|G|GB|GiB|MB|MiB|it|tok|tokens?)"
 LABELLED = re.compile(
     rf"""(?<![\w.@])(?P<value>[-+]?(?:\d[\d_]*(?:,\d{{3}})*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)
@@ -255,6 +255,7 @@ class Count:
     by_epoch: bool = False  # nothing but the pass over the data is named
 
 
+@lru_cache(maxsize=8)
 def counted(line: str) -> Count | None:
     """Return where a line says it stands, "Epoch 1/3 Step 12/400" being step 12; None if it names no step."""
     found = pieces(line)

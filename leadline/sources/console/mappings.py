@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from functools import lru_cache
 
 from ...vocabulary.guess import guess
 from ..clock import step_key
@@ -149,10 +150,7 @@ class Mappings:
             step = self._step(numbers, before, header)
             if "epoch" in numbers and HF & numbers.keys() and (step is None or "learning_rate" in numbers):
                 rows.family = "trl"
-            elif step is None and not any(
-                meaning.canonical == "reward/mean" or meaning.canonical.startswith("loss/")
-                for meaning in guess(numbers).values()
-            ):
+            elif step is None and not _is_trained(tuple(numbers)):
                 return False  # settings and the like are printed as mappings too
         early, self._early = self._early, []
         if len(values) >= FEWEST:
@@ -173,6 +171,12 @@ class Mappings:
             return step
         near = counted(before[-60:])
         return near.step if near is not None else header
+
+
+@lru_cache(maxsize=64)
+def _is_trained(keys: tuple[str, ...]) -> bool:
+    """Return whether a reward or a loss is among the keys by their words."""
+    return any(one.canonical == "reward/mean" or one.canonical.startswith("loss/") for one in guess(keys).values())
 
 
 def _beside(before: str) -> dict[str, object]:

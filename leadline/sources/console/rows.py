@@ -202,6 +202,11 @@ class Rows:
                 steps[row] = pace * max(count, 1)
         return self.table.at_steps(steps)
 
+    def _all_go_round(self) -> bool:
+        """Return whether the steps of rows of all kinds go back again and again: then none of them counts anything."""
+        often = [steps for steps, _ in self.table.kinds() if len(steps) >= OFTEN]
+        return all(goes_round(int(np.sum(np.diff(steps) < 0)), len(steps)) for steps in often)
+
     def _on_one_clock(self, table: Table) -> tuple[Table, Mask]:
         """Return the rows by steps alone, and which of them count, if some name a step and others only the pass over
         the data: these are at the step with which lines say that it ended. Without such lines they sum up rows that
@@ -251,7 +256,7 @@ class Rows:
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
         settings = self._settings(planned)
         pace = self._pace(as_step(settings.get("max_steps", "")))
-        round_about = not self._by_epoch and goes_round(self._fell, self._named)
+        round_about = goes_round(self._fell, self._named) and not self._by_epoch and self._all_go_round()
         spread = self.table.at_steps(np.arange(len(self.table)) + 1) if round_about else self.table
         table, kept = self._on_one_clock(spread if pace is None else self._spread(pace))
         rl = self._of_rl(table)
