@@ -210,7 +210,6 @@ class Words:
         if not has_metric(values) and not self.ASIDE.search(line):
             self._step, self._left, self._had = step, NEAR, frozenset()
             self._held_out = self.HELD_OUT.match(line) is not None
-            rows.head(step)
         return telling and self._sentence(line, step, rows)
 
     def _in_scope(self, values: dict[str, object], line: str) -> dict[str, object]:
