@@ -4,7 +4,6 @@ whatever words a loop of its own prints."""
 from __future__ import annotations
 
 import re
-from collections.abc import Set
 from functools import lru_cache
 from typing import Generic, TypeVar
 
@@ -155,7 +154,8 @@ class Words:
         self._stepless: Recurring[dict[str, object]] = Recurring()
         # How many lines of a form without a step came since the last row that names one, and the sums of their numbers.
         self._samples: dict[tuple[str, ...], dict[str, float]] = {}
-        self._closed: Set[tuple[str, ...]] | None = None  # the forms that came before the first such row
+        # The forms of those that belong to the row that follows; None before the first row.
+        self._closed: set[tuple[str, ...]] | None = None
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
         self._had: frozenset[tuple[str, ...]] = frozenset()  # the keys of that line as words, if it was a row itself
@@ -204,8 +204,9 @@ class Words:
         step = rows.placed(count)
         plain = "=" not in line and ":" not in line and "|" not in line and len(values) < 2
         if has_metric(values) and not plain:
+            scoped = self._in_scope(self._closing(values, step), line)
             self._step, self._left, self._had, self._held_out = step, NEAR, frozenset(map(tokens, values)), False
-            rows.add(step, self._in_scope(self._closing(values), line))
+            rows.add(step, scoped)
             return True
         if not has_metric(values) and not self.ASIDE.search(line):
             self._step, self._left, self._had = step, NEAR, frozenset()
@@ -257,14 +258,16 @@ class Words:
                         sums[key] += as_number(told) or 0.0
         return False
 
-    def _closing(self, values: dict[str, object]) -> dict[str, object]:
+    def _closing(self, values: dict[str, object], step: int) -> dict[str, object]:
         """Return the values of a line that names its step with the mean of the samples that were printed before it, if
         it tells no reward itself."""
         samples, self._samples = self._samples, {}
-        self._closed = samples.keys() if self._closed is None else self._closed
+        headed = self._step is not None and abs(step - self._step) <= 1  # else it is "Step 1:" in an answer
+        self._closed = {*samples} if self._closed is None and not headed else self._closed or set()
         if is_rewarded(tuple(values)):
             return values
-        most = max(samples.values(), key=lambda sums: sums[""], default={})
+        closed = (sums for form, sums in samples.items() if form in self._closed)
+        most = max(closed, key=lambda sums: sums[""], default={})
         return {key: told / most[""] for key, told in most.items() if key} | values
 
     def _values(self, found: tuple[Piece, ...] | list[Piece]) -> dict[str, object]:
