@@ -22,6 +22,7 @@ RANKS = {name: rank for rank, name in enumerate(STEPS)}
 # something else: how long a step took, how many there are to be, how many samples it saw.
 HEADS = {"step", "iteration", "update", "epoch"}
 ASIDE = {*listed("beside step")}
+AMOUNT = {"n", "num", "count"}  # how many rather than which one
 OTHER_STEPS = {*listed("no step")}
 SECTIONS = {"total", "counter", "counters", "progress", "time", "state"}  # under which running totals stand
 WHICH = {"num", "number", "no", "id", "idx", "index"}  # after a word for what counts: which one it is
@@ -29,6 +30,7 @@ TRACKERS = {"wandb", "mlflow", "tensorboard", "tb", "trackio", "swanlab"}  # the
 LONGEST_NAME = 4  # words
 MOSTLY = 2 / 3  # of the rows
 STILL = 2  # rows in which a step may stand still
+ROUND = 1 / 3  # of the rows: a step is taken back at a resume, hardly as often as that
 OF_SAMPLES = (*listed("step of a sample"),)  # what a sample may call the step of its policy
 # What numbers the prompts that samples are of.
 OF_PROMPTS = re.compile(r"(?:prompt|question|problem|query|example|group)_?(?:id|idx|index|uid|number)", re.IGNORECASE)
@@ -43,14 +45,16 @@ STAMP = re.compile(
 
 def step_key(rows: Iterable[Mapping[str, object]]) -> str | None:
     """Return the key under which these rows carry their step; None if they carry none. Of several, the surest name that
-    behaves like a step: it does not stand still, and does not go round, while another one goes on."""
+    behaves like a step: it does not go round, nor stand still while another one goes on."""
     seen = [row for row in rows if row]
     ranked = sorted({(rank, key) for row in seen for key in row if (rank := _rank(key)) is not None})
     fitting: list[tuple[str, list[int]]] = []
     for _, key in ranked:
         values = [as_step(row[key]) for row in seen if key in row]
         steps = [value for value in values if value is not None and value >= -1]  # -1: before the first
-        if len(values) * 2 >= len(seen) and len(steps) == len(values):
+        amount = len(seen) == 1 and words(key) not in RANKS and AMOUNT & {*tokens(key)}  # a setting, till it goes on
+        counts = not amount and not goes_round(_turns(steps), len(steps))
+        if counts and len(values) * 2 >= len(seen) and len(steps) == len(values):
             fitting.append((key, steps))
     fitting.sort(key=lambda pair: len(pair[1]) < len(seen))  # stable: those of every row first
     going_on = [key for key, steps in fitting if steps[-1] > steps[0] and _turns(steps) == 0]
@@ -78,6 +82,11 @@ def _goes_on_mostly(steps: Sequence[int]) -> bool:
     return len(steps) > STILL and ahead > MOSTLY * (len(steps) - 1)
 
 
+def goes_round(turns: int, rows: int) -> bool:
+    """Return whether a count goes back so often that it is no step but the length or number of something."""
+    return rows > STILL and turns >= ROUND * rows
+
+
 def _turns(steps: Sequence[int]) -> int:
     """Return how often a count goes back."""
     return sum(after < before for before, after in itertools.pairwise(steps))
@@ -99,7 +108,7 @@ def _rank(key: str) -> tuple[int, int] | None:
     if not heads or len(parts) > LONGEST_NAME or OTHER_STEPS & {*parts}:
         return None
     others = [part for part in parts if part not in HEADS and part not in ASIDE]
-    if not others and heads[-1] != "epoch" and not {"n", "num", "count"} & {*parts}:
+    if not others and heads[-1] != "epoch" and not AMOUNT & {*parts}:
         return RANKS["step"], 1 + len(parts)
     tracker = any(part in TRACKERS for part in parts)
     return (RANKS["_step"], 1 + tracker + len(parts)) if len(others) <= 1 or tracker else None

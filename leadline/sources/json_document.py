@@ -7,14 +7,14 @@ import contextlib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..vocabulary.guess import may_be_reward
+from ..vocabulary.guess import may_be_reward, words
 from ..vocabulary.names import tokens
-from .clock import step_key
+from .clock import STEPS, step_key
 from .number import as_number, as_step, flat, loads
 from .paths import COUNT
 from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
@@ -108,17 +108,17 @@ class DocumentRows:
             return replace(_of_state(state), torn=torn, notes=notes)
         arms = _arms(value)
         if self._name in arms:
-            arm = _filed(_across({"curve": arms[self._name]}))
+            arm = _of_columns({"curve": arms[self._name]})
             return replace(arm, label=self._name, run_id=self._name, torn=torn, notes=notes)
         if self._name is not None:
             value = value.get(self._name) if isinstance(value, dict) else None
         parts, trained = {}, value
         if isinstance(value, dict):
-            parts = {name: part for name, part in value.items() if is_held_out(name)}
+            parts = {name: part for name, part in value.items() if is_held_out(name) and _numbers(part) is None}
             trained = {name: part for name, part in value.items() if name not in parts}
-        best = _log_in(trained)
+        best = _log_in(trained, torn=torn)
         if best is None:
-            best = _log_in(value)
+            best = _log_in(value, torn=torn)
         else:
             for name, part in parts.items():
                 if (log := _log_in(part) or _log_in({name: part})) is not None:
@@ -188,12 +188,12 @@ def _settings_in(value: object) -> dict[str, object]:
     return {key: held for name in SETTINGS if isinstance(value.get(name), dict) for key, held in value[name].items()}
 
 
-def _log_in(value: object) -> Log | None:
+def _log_in(value: object, *, torn: bool = False) -> Log | None:
     """Return the log inside a value that holds most."""
     points = list(_tables_of_points(value))
     lists = [rows for rows in _lists_of_rows(value) if not points or _points(rows) is None]
-    logs = [_filed(rows) for rows in (*points, *lists, *map(_across, _tables_of_columns(value)))]
-    return max(logs, key=lambda log: log.table.size, default=_filed(_across(arms)) if (arms := _arms(value)) else None)
+    logs = [*map(_filed, (*points, *lists)), *(_of_columns(table, torn=torn) for table in _tables_of_columns(value))]
+    return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
 
 
 def _filed(rows: Iterable[Mapping[str, object]]) -> Log:
@@ -201,12 +201,6 @@ def _filed(rows: Iterable[Mapping[str, object]]) -> Log:
     for row in rows:
         filed.add(dict(row))
     return filed.log()
-
-
-def _across(columns: Mapping[str, Sequence[float]]) -> Iterator[dict[str, object]]:
-    """Yield the rows of columns, each as far as it goes."""
-    for row in itertools.zip_longest(*columns.values()):
-        yield {key: value for key, value in zip(columns, row, strict=True) if value is not None}
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[object]:
@@ -243,6 +237,33 @@ def _numbers(column: object) -> list[float] | None:
         return None
     numbers = [as_number(value) for value in column]
     return [number for number in numbers if number is not None] if None not in numbers else None
+
+
+def _of_columns(columns: dict[str, list[float]], *, torn: bool = False) -> Log:
+    """Return columns as a log. Steps may be told for all columns, or under the word that some of them begin with, for
+    those as long: `eval_timesteps` beside `eval_rewards`. A shorter column without steps is spread over the longest,
+    unless the document is `torn`: its end may be missing."""
+    longest = max(map(len, columns.values()))
+    counting: dict[str, str] = {}  # by the word that columns begin with: the key of their steps
+    for rank, key in sorted((rank, key) for key in columns for rank in enumerate(STEPS) if _steps_named(key, rank[1])):
+        told, about = columns[key], "" if words(key) == rank[1] else tokens(key)[0]
+        goes_on = all(before < after for before, after in itertools.pairwise(told))
+        if None not in map(as_step, told) and (goes_on if about else len(told) == longest):
+            counting.setdefault(about, key)
+    steps = next((columns[key] for key in counting.values() if len(columns[key]) == longest), range(1, longest + 1))
+    table = Table()
+    for key in (key for key in columns if key not in counting.values()):
+        count = len(columns[key])
+        own = columns.get(counting.get("".join(tokens(key)[:1]), ""), [])
+        if len(own) != count:
+            own = [steps[place if torn else -(-(place + 1) * longest // count) - 1] for place in range(count)]
+        table.add_column(key, [int(step) for step in own], columns[key])
+    return Log(table, counts_rows=isinstance(steps, range))
+
+
+def _steps_named(key: str, name: str) -> bool:
+    """Return whether a key is this name of a step, maybe behind a word for what counts by it."""
+    return words(key) == name or words(key).partition("_")[2] == name
 
 
 def _tables_of_points(value: object) -> Iterator[list[dict[str, object]]]:

@@ -7,7 +7,7 @@ from collections import deque
 
 # The bar of a trainer has no description before its percentage but that it is of the training, as those of loaders and
 # evaluations mostly have.
-BAR = re.compile(r"^\s*(?:Training(?: Progress)?: *)?\d+%\|[^|]*\|\s*(\d{1,15})/(\d{1,15}) \[")
+BAR = re.compile(r"^\s*(?:Training(?: Progress)?: *)?\d+%(?:\|[^|]*\|)?\s*(\d{1,15})/(\d{1,15}) \[")
 TOTAL = re.compile(r"Total optimization steps = ([\d,]{1,15})(?![\d,])")
 
 

@@ -44,7 +44,7 @@ MOST = 200  # numbers of a line; what has more is a dump of values
 CALL = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*([-+.\w]+)[^()]*\)")
 ARRAY = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:tensor|array)\((\[[^()]*\])[^()]*\)")
 FLAT = re.compile(r"\]\s*,?\s*\[")  # between the rows of [[0.5], [1.0]]
-TIME = re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?|\d{4}-\d\d-\d\d")
+TIME = re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\b\d\d/\d\d/\d{4}\b")
 UNITS = r"(?:s|ms|m|h|x|k|K|M|B|G|GB|GiB|MB|MiB|it|tok|tokens?)"
 LABELLED = re.compile(
     rf"""(?<![\w.@])(?P<value>[-+]?(?:\d[\d_]*(?:,\d{{3}})*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)
@@ -57,6 +57,7 @@ HARD = re.compile(r"[|;,\t•\n│{}±]|\+/-|:\s|\s{2,}|\s[-–—>]+\s|[\])]\s*
 WORDS = re.compile(r""".*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=]+)\s+(?=[^\s=])""")  # level=info msg="a step" before step=12
 EDGES = " []()<>*#\"'_=:-├└─┃→"
 LEADERS = re.compile(r"(?<=\w)\s*\.{3,}\s*(?=[-+\d])|(?<=\w)\s+[._·]{3,}\s*(?=[-+\d])")  # Average reward ..... 0.41
+IS = re.compile(r"(?:^|\band )\s*([A-Za-z_]\w*) is (?=[-+]?\.?\d)")  # reward is 0.4 and kl is 0.01
 EQUALS = re.compile(r"\s*(?:[:=]|=>|->)\s*[\[(\"']*\s*$")
 TAG = re.compile(r"[\[(<]([A-Za-z _]+)[\])>]\s*$")
 COUNTED_AFTER = re.compile(r"\s*(steps?|iterations?|episodes?|updates?|epochs?|rollouts?)\b", re.IGNORECASE)
@@ -70,6 +71,7 @@ QUALIFIERS = {*listed("beside a counter")}
 SURER = ("global", "train", "grpo", "ppo", "rl")
 NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"
+BAR = re.compile(r"%\||\d+/\d+ \[[\d:]+<")  # a progress bar; where output is no terminal it may lack its middle
 METRIC = re.compile(
     r"reward|(?<![a-z])rew(?![a-z])|return|score|loss|(?<![a-z])kl|acc|entropy|success|solve|correct|grad"
     r"|(?<![a-z])win(?:ning)?[\s_-]?(?:rate|ratio)|belohnung|verlust|recompensa|perdida",
@@ -137,6 +139,7 @@ def pieces(line: str) -> tuple[Piece, ...]:
     """
     if "[" in line:
         line = ARRAY.sub(lambda array: FLAT.sub(", ", array[1]), line)
+    line = IS.sub(r"\1: ", line) if " is " in line else line
     line = LEADERS.sub(": ", TIME.sub(" ", CALL.sub(r"\1", line)))
     found: list[Piece] = []
     end = 0
@@ -249,6 +252,7 @@ class Count:
     by_epoch: bool = False  # nothing but the pass over the data is named
 
 
+@lru_cache(maxsize=8)
 def counted(line: str) -> Count | None:
     """Return where a line says it stands, "Epoch 1/3 Step 12/400" being step 12; None if it names no step."""
     found = pieces(line)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from functools import lru_cache
 
 from ...vocabulary.guess import guess
 from ..clock import step_key
 from ..number import as_number, as_step, mean_of
 from ..row import unwrapped
-from .line import METRIC, counted, has_metric, joined_values
+from .line import BAR, METRIC, counted, has_metric, joined_values
 from .literal import Torn, read_mapping
 from .rows import Rows
 
@@ -65,7 +66,7 @@ class Mappings:
 
     def _go_on(self, line: str, rows: Rows) -> bool:
         self._lines += 1
-        is_bar = "%|" in line and "{" not in line and "'" not in line
+        is_bar = BAR.search(line) is not None and "{" not in line and "'" not in line
         # What follows a mapping that breaks off, or words that only begin like one, is somebody's line.
         over = len(self._open) > self.LONGEST or self._lines > self.MOST_LINES
         over |= not is_bar and self.GOES_ON.search(line) is None
@@ -149,10 +150,7 @@ class Mappings:
             step = self._step(numbers, before, header)
             if "epoch" in numbers and HF & numbers.keys() and (step is None or "learning_rate" in numbers):
                 rows.family = "trl"
-            elif step is None and not any(
-                meaning.canonical == "reward/mean" or meaning.canonical.startswith("loss/")
-                for meaning in guess(numbers).values()
-            ):
+            elif step is None and not _is_trained(tuple(numbers)):
                 return False  # settings and the like are printed as mappings too
         early, self._early = self._early, []
         if len(values) >= FEWEST:
@@ -175,9 +173,15 @@ class Mappings:
         return near.step if near is not None else header
 
 
+@lru_cache(maxsize=64)
+def _is_trained(keys: tuple[str, ...]) -> bool:
+    """Return whether a reward or a loss is among the keys by their words."""
+    return any(one.canonical == "reward/mean" or one.canonical.startswith("loss/") for one in guess(keys).values())
+
+
 def _beside(before: str) -> dict[str, object]:
     """Return the labelled numbers before a mapping on its line: `loss: 0.1, entropy: 0.8, rewards: {...}`."""
-    if "%|" in before or not METRIC.search(before):
+    if BAR.search(before) or not METRIC.search(before):
         return {}
     return found if has_metric(found := joined_values(before)) else {}
 

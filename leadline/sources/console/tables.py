@@ -60,7 +60,7 @@ class Boxes:
             text = text[text.index("│") :]  # whatever a collector put before it
         side = text[:1]
         if side not in "|│" or not text.endswith(side) or len(text) < 3:
-            if len(text) <= LONG and (count := counted(text)) is not None:
+            if len(text) <= LONG and (count := counted(text)) is not None and not count.weak:
                 self._flush(rows)
                 self._columns, self._step = [], rows.placed(count)
             return False
@@ -145,10 +145,9 @@ class Columns:
             cells = text.split()
         if not 2 <= len(cells) <= WIDEST:
             return False
-        numbers = [as_number(cell) for cell in cells]
-        if len(cells) == len(self._names) and None not in numbers:
+        if len(cells) == len(self._names) and None not in map(as_number, cells):
             return _add_row(self._names, cells, rows, None)
-        if any(number is not None for number in numbers) or any(mark in line for mark in ":={}"):
+        if any(mark in line for mark in ":={}") or any(as_number(cell) is not None for cell in cells):
             return False
         named: dict[str, object] = dict.fromkeys(cells, 1)
         if len(named) == len(cells) and has_metric(named) and step_key([named]) is not None:

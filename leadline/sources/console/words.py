@@ -9,8 +9,10 @@ from typing import Generic, TypeVar
 
 from ...vocabulary.guess import guess
 from ...vocabulary.names import tokens
+from ..number import as_number
 from ..row import held_out
 from .line import (
+    BAR,
     METRIC,
     NUMBER,
     WRAPPED,
@@ -147,10 +149,13 @@ class Words:
     BARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)s(?=\s|$|[|,)])")
 
     def __init__(self) -> None:
-        self.counted = Rows()
+        self._forms: dict[tuple[str, ...], Rows] = {}  # lines without a step, by what they hold
         self._sentences: Recurring[tuple[int, dict[str, object]]] = Recurring()
         self._stepless: Recurring[dict[str, object]] = Recurring()
-        self._form: tuple[str, ...] | None = None  # of the lines without a step that are rows
+        # How many lines of a form without a step came since the last row that names one, and the sums of their numbers.
+        self._samples: dict[tuple[str, ...], dict[str, float]] = {}
+        # The forms of those that belong to the row that follows; None before the first row.
+        self._closed: set[tuple[str, ...]] | None = None
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
         self._had: frozenset[tuple[str, ...]] = frozenset()  # the keys of that line as words, if it was a row itself
@@ -160,6 +165,11 @@ class Words:
         self._lines = 0  # so many it has
 
     @property
+    def counted(self) -> Rows:
+        """The lines without a step of the form that came most often."""
+        return max(self._forms.values(), key=lambda rows: rows.taken, default=Rows())
+
+    @property
     def is_open(self) -> bool:
         """Whether the next line belongs to an array that was begun."""
         return bool(self._begun)
@@ -167,7 +177,7 @@ class Words:
     def take(self, line: str, rows: Rows) -> bool:
         if self._begun:
             line, self._begun = f"{self._begun} {line.strip()}", ""
-        if len(line) > LONGEST or "%|" in line:
+        if len(line) > LONGEST or BAR.search(line):
             return False  # a progress bar counts things that are no steps
         telling = METRIC.search(line) is not None
         if telling and (heading := self.SECTION.fullmatch(line)):
@@ -187,20 +197,20 @@ class Words:
         if count is not None and count.weak and self._step is not None and self._left > 0:
             count = None  # "Episode 3" above, "steps: 200" here
         if count is None:
-            return telling and (self._below(line, rows) or self._count(line))
+            return telling and (self._count(line) or self._below(line, rows))
         values = self._values(pieces(line))
         if bare := self.BARE.search(line):
             values.setdefault("time", bare[1])
         step = rows.placed(count)
         plain = "=" not in line and ":" not in line and "|" not in line and len(values) < 2
         if has_metric(values) and not plain:
+            scoped = self._in_scope(self._closing(values, step), line)
             self._step, self._left, self._had, self._held_out = step, NEAR, frozenset(map(tokens, values)), False
-            rows.add(step, self._in_scope(values, line))
+            rows.add(step, scoped)
             return True
         if not has_metric(values) and not self.ASIDE.search(line):
             self._step, self._left, self._had = step, NEAR, frozenset()
             self._held_out = self.HELD_OUT.match(line) is not None
-            rows.head(step)
         return telling and self._sentence(line, step, rows)
 
     def _in_scope(self, values: dict[str, object], line: str) -> dict[str, object]:
@@ -226,22 +236,39 @@ class Words:
         values = self._values(found)
         if not has_metric(values) or self._had.intersection(map(tokens, values)):
             return False
+        if tuple(values) in (self._closed or ()):
+            return False  # it belongs to the row that follows
         values = held_out(values) if self._held_out else self._in_scope(values, line)
         rows.add(self._step, values, headed=not self._had)
         return True
 
     def _count(self, line: str) -> bool:
-        """Take a line with a reward and no step, of the first form that comes again or has several numbers."""
+        """Take a line with a reward and no step, of a form that comes again or has several numbers."""
         values = self._values([one for one in pieces(line) if one.joined])
         form = tuple(values)
         sure = len(form) >= MANY or any(
             {"reward", "return"} & {*tokens(key)} for key in form
         )  # a score may be anything
-        if sure and self._form in (None, form) and has_metric(values) and is_rewarded(form):
+        if sure and has_metric(values) and is_rewarded(form):
             for held in self._stepless.take(form, values, often=1 if len(form) >= MANY else OFTEN):
-                self._form = form
-                self.counted.add(None, held)
+                self._forms.setdefault(form, Rows()).add(None, held)
+                if self._closed is None or form in self._closed:
+                    sums = self._samples.setdefault(form, dict.fromkeys(("", *form), 0.0))
+                    for key, told in (("", 1), *held.items()):
+                        sums[key] += as_number(told) or 0.0
         return False
+
+    def _closing(self, values: dict[str, object], step: int) -> dict[str, object]:
+        """Return the values of a line that names its step with the mean of the samples that were printed before it, if
+        it tells no reward itself."""
+        samples, self._samples = self._samples, {}
+        headed = self._step is not None and abs(step - self._step) <= 1  # else it is "Step 1:" in an answer
+        self._closed = {*samples} if self._closed is None and not headed else self._closed or set()
+        if is_rewarded(tuple(values)):
+            return values
+        closed = (sums for form, sums in samples.items() if form in self._closed)
+        most = max(closed, key=lambda sums: sums[""], default={})
+        return {key: told / most[""] for key, told in most.items() if key} | values
 
     def _values(self, found: tuple[Piece, ...] | list[Piece]) -> dict[str, object]:
         values: dict[str, object] = {}
