@@ -268,9 +268,9 @@ def _may_hold_samples(file: Path) -> bool:
     """Return whether a file may be opened to see. A JSON document that calls itself neither samples nor a log may be
     somebody's notes on the run, such as its outcome, which a reading must not know, unless it is one of a step or too
     long for a note, and its first record is a scored response."""
-    if file.suffix == ".json":
-        logged = LOGGED.search(file.stem) is not None and file.name != "trainer_state.json"
-        return logged or keeps_samples(file) or of_the_last(file) or _begins_with_samples(file)
+    if file.suffix == ".json" and file.name != "trainer_state.json":
+        said = LOGGED.search(file.stem) is not None or keeps_samples(file) or of_the_last(file)
+        return said or _begins_with_samples(file)
     return file.suffix in (".jsonl", ".csv") or bool(file.suffix == ".parquet" and readable_parquet([file], []))
 
 
