@@ -123,6 +123,7 @@ class Told:
 
 def told_by(text: str, file: Path) -> Told | None:
     """Return the samples in a text by the first form that it has; None if it has none."""
+    text = AROUND.sub("", text)
     return (
         _under_headings(text)
         or _between_rules(text, file)
@@ -136,6 +137,7 @@ def told_by(text: str, file: Path) -> Told | None:
 
 def promises(head: str, file: Path) -> bool:
     """Return whether a stretch of a file holds the sign of a sample more than once."""
+    head = AROUND.sub("", head)
     rules = (rule for rule in RULED.finditer(head) if keeps_samples(file) or SCORED.search(_said(rule)))
     signs = Counter("rule" for _ in rules)
     signs.update(kind for mark in CLOSING.finditer(head) if (kind := _closes(mark)))
