@@ -686,15 +686,3 @@ def test_lists_of_a_document_have_each_their_own_steps(tmp_path: Path) -> None:
     assert held_out.steps.tolist() == [300, 600, 900]
     losses = next(series for series in (*run.series, *run.unread) if series.key == "losses")
     assert losses.steps.tolist() == steps[4::5]
-
-
-def test_rewards_of_samples_belong_to_the_step_that_follows(tmp_path: Path) -> None:
-    sample = "Compute 9*8.\n**Step 1:** 9 * 8 = 72\n\nreward is {}\nis result truncated? False\n"
-    text = ""
-    for row in ROWS:
-        text += "".join(sample.format(REWARDS[row - 1] + off) for off in (-0.5, 0.0, 0.0, 0.5))
-        text += f"grpo_loss is 0.01 and kl is 0.1\n[step {row * 20}] avg_loss=0.015 acc=0.92\n[timing] 23.5s\n"
-    run = read(tmp_path, "train.log", text)
-    assert reward_of(run).key == "reward"
-    assert reward_of(run).steps.tolist() == [row * 20 for row in ROWS]
-    assert reward_of(run).values.tolist() == pytest.approx(REWARDS)

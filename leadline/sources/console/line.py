@@ -57,7 +57,6 @@ HARD = re.compile(r"[|;,\t•\n│{}±]|\+/-|:\s|\s{2,}|\s[-–—>]+\s|[\])]\s*
 WORDS = re.compile(r""".*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=]+)\s+(?=[^\s=])""")  # level=info msg="a step" before step=12
 EDGES = " []()<>*#\"'_=:-├└─┃→"
 LEADERS = re.compile(r"(?<=\w)\s*\.{3,}\s*(?=[-+\d])|(?<=\w)\s+[._·]{3,}\s*(?=[-+\d])")  # Average reward ..... 0.41
-IS = re.compile(r"(?:^|\band )\s*([A-Za-z_]\w*) is (?=[-+]?\.?\d)")  # reward is 0.4 and kl is 0.01
 EQUALS = re.compile(r"\s*(?:[:=]|=>|->)\s*[\[(\"']*\s*$")
 TAG = re.compile(r"[\[(<]([A-Za-z _]+)[\])>]\s*$")
 COUNTED_AFTER = re.compile(r"\s*(steps?|iterations?|episodes?|updates?|epochs?|rollouts?)\b", re.IGNORECASE)
@@ -139,7 +138,6 @@ def pieces(line: str) -> tuple[Piece, ...]:
     """
     if "[" in line:
         line = ARRAY.sub(lambda array: FLAT.sub(", ", array[1]), line)
-    line = IS.sub(r"\1: ", line) if " is " in line else line
     line = LEADERS.sub(": ", TIME.sub(" ", CALL.sub(r"\1", line)))
     found: list[Piece] = []
     end = 0
