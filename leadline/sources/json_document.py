@@ -116,9 +116,9 @@ class DocumentRows:
         if isinstance(value, dict):
             parts = {name: part for name, part in value.items() if is_held_out(name) and _numbers(part) is None}
             trained = {name: part for name, part in value.items() if name not in parts}
-        best = _log_in(trained, torn=torn)
+        best = _log_in(trained)
         if best is None:
-            best = _log_in(value, torn=torn)
+            best = _log_in(value)
         else:
             for name, part in parts.items():
                 if (log := _log_in(part) or _log_in({name: part})) is not None:
@@ -188,11 +188,11 @@ def _settings_in(value: object) -> dict[str, object]:
     return {key: held for name in SETTINGS if isinstance(value.get(name), dict) for key, held in value[name].items()}
 
 
-def _log_in(value: object, *, torn: bool = False) -> Log | None:
+def _log_in(value: object) -> Log | None:
     """Return the log inside a value that holds most."""
     points = list(_tables_of_points(value))
     lists = [rows for rows in _lists_of_rows(value) if not points or _points(rows) is None]
-    logs = [*map(_filed, (*points, *lists)), *(_of_columns(table, torn=torn) for table in _tables_of_columns(value))]
+    logs = [*map(_filed, (*points, *lists)), *map(_of_columns, _tables_of_columns(value))]
     return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
 
 
@@ -239,31 +239,31 @@ def _numbers(column: object) -> list[float] | None:
     return [number for number in numbers if number is not None] if None not in numbers else None
 
 
-def _of_columns(columns: dict[str, list[float]], *, torn: bool = False) -> Log:
-    """Return columns as a log. Steps may be told for all columns, or under the word that some of them begin with, for
-    those as long: `eval_timesteps` beside `eval_rewards`. A shorter column without steps is spread over the longest,
-    unless the document is `torn`: its end may be missing."""
+def _of_columns(columns: dict[str, list[float]]) -> Log:
+    """Return columns as a log. Steps may be told for all columns, or, as `eval_timesteps` beside `eval_rewards`, for
+    those of as many numbers that begin with the same word. Others count their own."""
     longest = max(map(len, columns.values()))
-    counting: dict[str, str] = {}  # by the word that columns begin with: the key of their steps
-    for rank, key in sorted((rank, key) for key in columns for rank in enumerate(STEPS) if _steps_named(key, rank[1])):
-        told, about = columns[key], "" if words(key) == rank[1] else tokens(key)[0]
-        goes_on = all(before < after for before, after in itertools.pairwise(told))
+    counting: dict[str, str] = {}  # the key of the steps, by the word that columns begin with; "": of all columns
+    for rank, key in sorted((STEPS.index(name), key) for key in columns if (name := _step_name(key)) is not None):
+        told, about = columns[key], "" if words(key) == STEPS[rank] else tokens(key)[0]
+        goes_on = all(before <= after for before, after in itertools.pairwise(told))
         if None not in map(as_step, told) and (goes_on if about else len(told) == longest):
             counting.setdefault(about, key)
-    steps = next((columns[key] for key in counting.values() if len(columns[key]) == longest), range(1, longest + 1))
-    table = Table()
-    for key in (key for key in columns if key not in counting.values()):
-        count = len(columns[key])
-        own = columns.get(counting.get("".join(tokens(key)[:1]), ""), [])
-        if len(own) != count:
-            own = [steps[place if torn else -(-(place + 1) * longest // count) - 1] for place in range(count)]
-        table.add_column(key, [int(step) for step in own], columns[key])
-    return Log(table, counts_rows=isinstance(steps, range))
+    shared = columns.get(counting.get("", ""))
+    table, counts_rows = Table(), False
+    for key, numbers in columns.items():
+        if key in counting.values():
+            continue
+        own = columns.get(counting.get(tokens(key)[0] if tokens(key) else "", ""), [])
+        steps = own if len(own) == len(numbers) else shared
+        counts_rows |= steps is None
+        table.add_column(key, [int(step) for step in (steps or range(1, longest + 1))[: len(numbers)]], numbers)
+    return Log(table, counts_rows=counts_rows)
 
 
-def _steps_named(key: str, name: str) -> bool:
-    """Return whether a key is this name of a step, maybe behind a word for what counts by it."""
-    return words(key) == name or words(key).partition("_")[2] == name
+def _step_name(key: str) -> str | None:
+    """Return the name of a step that a key is, maybe behind a word for what counts by it."""
+    return next((name for name in STEPS if name in (words(key), words(key).partition("_")[2])), None)
 
 
 def _tables_of_points(value: object) -> Iterator[list[dict[str, object]]]:

@@ -70,7 +70,7 @@ QUALIFIERS = {*listed("beside a counter")}
 SURER = ("global", "train", "grpo", "ppo", "rl")
 NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"
-BAR = re.compile(r"%\||\d+/\d+ \[[\d:]+<")  # a progress bar; where output is no terminal it may lack its middle
+BAR = re.compile(r"%(?:\||\s{0,9}\d{1,15}/\d{1,15} \[[\d:]{1,20}<)")  # Colab prints it without its middle
 METRIC = re.compile(
     r"reward|(?<![a-z])rew(?![a-z])|return|score|loss|(?<![a-z])kl|acc|entropy|success|solve|correct|grad"
     r"|(?<![a-z])win(?:ning)?[\s_-]?(?:rate|ratio)|belohnung|verlust|recompensa|perdida",
