@@ -30,14 +30,14 @@ SPLITS = {"train", "eval", "valid", "config", "args"}  # parts of one run
 DEEPEST = 4  # levels below which no log is looked for
 REPAIRS = 20  # how many damaged places are cut out before giving up
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
-CLOSES, BRACKETS = {"{": "}", "[": "]"}, "{}[],"
+CLOSES = {"{": "}", "[": "]"}
 STATE, HISTORY = "trainer_state.json", "log_history"
 STATE_SIGNS = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
 # Everything else in a state (global_step, epoch, best_metric, ...) tells how the run went on, not how it was set up.
 KNOWN_FROM_THE_START = (
     "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
 )  # fmt: skip
-NEXT_ROW, NEXT_MEMBER = re.compile(r"[,\[}]\s*\{"), re.compile(r',\s*"')
+NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -82,13 +82,13 @@ class Document:
         return (f"the file was left out: a document of more than {LARGEST >> 20} MiB",) if self._too_large else ()
 
     def value(self) -> tuple[object, bool]:
-        """Return what the document holds, and whether it was torn or damaged: then it is what stands around the
-        damage."""
+        """Return what the document holds, and whether it was torn or damaged: then it is what stands before the damage,
+        but for the rows of a Trainer's state, of which those behind it count as well."""
         try:
             return loads(bytes(self.data)), False
         except ValueError:
             text = self.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
-            return _mended(text)
+            return _mended(text) if f'"{HISTORY}"' not in text else (_recovered(text), True)
 
 
 class DocumentRows:
@@ -302,12 +302,37 @@ def _points(held: object) -> list[tuple[int, float]] | None:
     return points
 
 
+def _recovered(text: str) -> dict[str, object]:
+    """Return the complete rows of a Trainer's state that is torn or damaged, and the settings written before them."""
+    before, _, after = text.partition(f'"{HISTORY}"')
+    state: dict[str, object] = {}
+    for key in KNOWN_FROM_THE_START:
+        if found := re.search(rf'"{key}"\s*:\s*(-?\d+(?:\.\d+)?)\s*[,}}]', before):
+            state[key] = float(found[1])
+    opened = re.match(r"\s*:\s*\[", after)
+    if opened is None:
+        return state
+    decode = json.JSONDecoder().raw_decode
+    history: list[object] = []
+    state[HISTORY] = history
+    position = opened.end() - 1  # a row follows a bracket or a comma
+    while found := NEXT_ROW.search(after, position):
+        try:
+            row, position = decode(after, found.end() - 1)
+            history.append(row)
+        except (ValueError, RecursionError):  # torn or damaged: go on at the next one
+            position = found.end()
+            if after.find("}", position) >= 0:
+                history.append(None)
+    return state
+
+
 def _mended(text: str) -> tuple[object, bool]:
-    for attempt in range(REPAIRS):
+    for _ in range(REPAIRS):
         try:
             return json.loads(text), True
         except json.JSONDecodeError as error:
-            text = _without(text, error.pos, whole=attempt >= REPAIRS - 2)
+            text = _cut(text, error.pos)
         except (ValueError, RecursionError):  # a number of thousands of digits, brackets without end
             break
         if not text:
@@ -315,29 +340,23 @@ def _mended(text: str) -> tuple[object, bool]:
     return None, bool(text)
 
 
-def _without(text: str, end: int, *, whole: bool) -> str:
-    """Return the document without the damage at `end`: a row of a list becomes null, a member of any other object is
-    left out. If nothing follows them, or `whole`, all is left out from there on, and open brackets are closed."""
-    stack: list[tuple[str, int]] = []  # what closes each open bracket, and where that stands
-    safe = 0
+def _cut(text: str, end: int) -> str:
+    """Return the document up to the last whole value before `end`, its open brackets closed."""
+    stack: list[str] = []
+    safe, closing = 0, ""
     for token in TOKEN.finditer(text, 0, end):
         mark = token[0]
         if mark in CLOSES:
-            stack.append((CLOSES[mark], token.start()))
+            stack.append(CLOSES[mark])
+            safe, closing = token.end(), "".join(reversed(stack))
         elif mark in ("}", "]"):
-            if not stack or stack[-1][0] != mark:
+            if not stack or stack[-1] != mark:
                 break
             stack.pop()
-        if mark in BRACKETS:
-            safe = token.start() if mark == "," else token.end()
-    rows = [place for place in range(1, len(stack)) if stack[place - 1][0] + stack[place][0] == "]}"]
-    if rows:  # a row counts as a whole
-        safe, stack = stack[rows[-1]][1], stack[: rows[-1]]
-        if not whole and (behind := NEXT_ROW.search(text, safe + 1)):
-            return f"{text[:safe]}null,{text[behind.end() - 1 :]}"
-    elif stack and not whole and (behind := NEXT_MEMBER.search(text, end)):
-        return f"{text[:safe]}{',' * (text[safe : safe + 1] == ',')}{text[behind.end() - 1 :]}"
-    return text[:safe].rstrip(", \r\n\t") + "".join(closes for closes, _ in reversed(stack))
+            safe, closing = token.end(), "".join(reversed(stack))
+        elif mark == ",":
+            safe, closing = token.start(), "".join(reversed(stack))
+    return text[:safe] + closing if closing or safe else ""
 
 
 parser = DocumentRows
