@@ -25,6 +25,7 @@ def shape(**holds: Plain) -> Plain:
 
 
 def each(**holds: Plain) -> Plain:
+    """Return the schema of a list of objects."""
     return {"type": "array", "items": shape(**holds)}
 
 

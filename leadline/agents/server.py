@@ -116,12 +116,15 @@ def _checked(tool: Tool, told: Mapping[str, Any]) -> Mapping[str, Any]:
     valid = need("jsonschema", extra="mcp", to="serve agents")
     exact = {name: {**shape, "additionalProperties": TEXT} for name, shape in tool.arguments.items()}  # tokens unspent
     schema = {**tool.input_schema(), "properties": exact, "additionalProperties": False}
-    if wrong := [line(error.message, 200) for error in valid.Draft202012Validator(schema).iter_errors(told)]:
+    errors = [*valid.Draft202012Validator(schema).iter_errors(told)]
+    if errors:
+        wrong = "; ".join(line(": ".join([*map(str, error.path), error.message]), 200) for error in errors)
         raise LeadlineError(
-            f"{tool.name} can't be called like this: {'; '.join(wrong)}.",
+            f"{tool.name} can't be called like this: {wrong}.",
             next_step=f"pass {', '.join(tool.arguments)} as the tool's definition says",
         )
-    return told
+    # A schema takes 100.0 for a whole number.
+    return {name: int(held) if type(held) is float and held.is_integer() else held for name, held in told.items()}
 
 
 async def serve_stdio(server: Server[Any]) -> None:

@@ -50,6 +50,8 @@ COUNT = Number(1, FURTHEST - 1, whole=True)
 KINDS: dict[str, dict[str, Any]] = {
     "bool": {"is_flag": True},
     "int": {"type": int},
+    "float": {"type": float},
+    **{kind: {} for kind in ("str", "tuple[str, ...]", "Score", "Unit")},
     "Path": {"type": click.Path(path_type=Path)},
     "tuple[Path, ...]": {"type": click.Path(path_type=Path)},
 }
@@ -58,14 +60,12 @@ KINDS: dict[str, dict[str, Any]] = {
 def option(*names: str, **how: Any) -> Any:
     """Return the default of an argument of a verb: the option that fills it."""
     how["show_default"] = bool(how.get("default"))
-    return lambda name, kind: click.option(
-        *names, name, multiple=kind.startswith("tuple"), **(KINDS.get(kind, {}) | how)
-    )
+    return lambda name, kind: click.option(*names, name, multiple=kind.startswith("tuple"), **(KINDS[kind] | how))
 
 
 def argument(**how: Any) -> Any:
     """Return the same for what is given without a name."""
-    return lambda name, kind: click.argument(name, **(KINDS.get(kind, {}) | how))
+    return lambda name, kind: click.argument(name, **(KINDS[kind] | how))
 
 
 def command(name: str, kind: type[Any] | None = None) -> Callable[[Callable[..., object]], click.Command]:

@@ -52,8 +52,9 @@ def step_key(rows: Iterable[Mapping[str, object]]) -> str | None:
     for _, key in ranked:
         values = [as_step(row[key]) for row in seen if key in row]
         steps = [value for value in values if value is not None and value >= -1]  # -1: before the first
-        amount = len(seen) == 1 and words(key) not in RANKS and AMOUNT & {*tokens(key)}  # a setting, till it goes on
-        counts = not amount and not goes_round(_turns(steps), len(steps))
+        sure = words(key) in RANKS  # whatever it does: rows may come in any order, and from several processes
+        amount = len(seen) == 1 and AMOUNT & {*tokens(key)}  # a setting, till it goes on
+        counts = sure or not (amount or _goes_round(steps))
         if counts and len(values) * 2 >= len(seen) and len(steps) == len(values):
             fitting.append((key, steps))
     fitting.sort(key=lambda pair: len(pair[1]) < len(seen))  # stable: those of every row first
@@ -82,9 +83,9 @@ def _goes_on_mostly(steps: Sequence[int]) -> bool:
     return len(steps) > STILL and ahead > MOSTLY * (len(steps) - 1)
 
 
-def goes_round(turns: int, rows: int) -> bool:
-    """Return whether a count goes back so often that it is no step but the length or number of something."""
-    return rows > STILL and turns >= ROUND * rows
+def _goes_round(steps: Sequence[int]) -> bool:
+    """Return whether a count goes back so often that it is the length or number of something."""
+    return len(steps) > STILL and _turns(steps) >= ROUND * len(steps)
 
 
 def _turns(steps: Sequence[int]) -> int:

@@ -30,14 +30,14 @@ SPLITS = {"train", "eval", "valid", "config", "args"}  # parts of one run
 DEEPEST = 4  # levels below which no log is looked for
 REPAIRS = 20  # how many damaged places are cut out before giving up
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
-CLOSES, BRACKETS = {"{": "}", "[": "]"}, "{}[],"
+CLOSES = {"{": "}", "[": "]"}
 STATE, HISTORY = "trainer_state.json", "log_history"
 STATE_SIGNS = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
 # Everything else in a state (global_step, epoch, best_metric, ...) tells how the run went on, not how it was set up.
 KNOWN_FROM_THE_START = (
     "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
 )  # fmt: skip
-NEXT_ROW, NEXT_MEMBER = re.compile(r"[,\[}]\s*\{"), re.compile(r',\s*"')
+NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -82,13 +82,13 @@ class Document:
         return (f"the file was left out: a document of more than {LARGEST >> 20} MiB",) if self._too_large else ()
 
     def value(self) -> tuple[object, bool]:
-        """Return what the document holds, and whether it was torn or damaged: then it is what stands around the
-        damage."""
+        """Return what the document holds, and whether it was torn or damaged: then it is what stands before the damage,
+        but for the rows of a Trainer's state, of which those behind it count as well."""
         try:
             return loads(bytes(self.data)), False
         except ValueError:
             text = self.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
-            return _mended(text)
+            return _mended(text) if f'"{HISTORY}"' not in text else (_recovered(text), True)
 
 
 class DocumentRows:
@@ -116,9 +116,9 @@ class DocumentRows:
         if isinstance(value, dict):
             parts = {name: part for name, part in value.items() if is_held_out(name) and _numbers(part) is None}
             trained = {name: part for name, part in value.items() if name not in parts}
-        best = _log_in(trained, torn=torn)
+        best = _log_in(trained)
         if best is None:
-            best = _log_in(value, torn=torn)
+            best = _log_in(value)
         else:
             for name, part in parts.items():
                 if (log := _log_in(part) or _log_in({name: part})) is not None:
@@ -188,11 +188,11 @@ def _settings_in(value: object) -> dict[str, object]:
     return {key: held for name in SETTINGS if isinstance(value.get(name), dict) for key, held in value[name].items()}
 
 
-def _log_in(value: object, *, torn: bool = False) -> Log | None:
+def _log_in(value: object) -> Log | None:
     """Return the log inside a value that holds most."""
     points = list(_tables_of_points(value))
     lists = [rows for rows in _lists_of_rows(value) if not points or _points(rows) is None]
-    logs = [*map(_filed, (*points, *lists)), *(_of_columns(table, torn=torn) for table in _tables_of_columns(value))]
+    logs = [*map(_filed, (*points, *lists)), *map(_of_columns, _tables_of_columns(value))]
     return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
 
 
@@ -239,31 +239,31 @@ def _numbers(column: object) -> list[float] | None:
     return [number for number in numbers if number is not None] if None not in numbers else None
 
 
-def _of_columns(columns: dict[str, list[float]], *, torn: bool = False) -> Log:
-    """Return columns as a log. Steps may be told for all columns, or under the word that some of them begin with, for
-    those as long: `eval_timesteps` beside `eval_rewards`. A shorter column without steps is spread over the longest,
-    unless the document is `torn`: its end may be missing."""
+def _of_columns(columns: dict[str, list[float]]) -> Log:
+    """Return columns as a log. Steps may be told for all columns, or, as `eval_timesteps` beside `eval_rewards`, for
+    those of as many numbers that begin with the same word. Others count their own."""
     longest = max(map(len, columns.values()))
-    counting: dict[str, str] = {}  # by the word that columns begin with: the key of their steps
-    for rank, key in sorted((rank, key) for key in columns for rank in enumerate(STEPS) if _steps_named(key, rank[1])):
-        told, about = columns[key], "" if words(key) == rank[1] else tokens(key)[0]
-        goes_on = all(before < after for before, after in itertools.pairwise(told))
+    counting: dict[str, str] = {}  # the key of the steps, by the word that columns begin with; "": of all columns
+    for rank, key in sorted((STEPS.index(name), key) for key in columns if (name := _step_name(key)) is not None):
+        told, about = columns[key], "" if words(key) == STEPS[rank] else tokens(key)[0]
+        goes_on = all(before <= after for before, after in itertools.pairwise(told))
         if None not in map(as_step, told) and (goes_on if about else len(told) == longest):
             counting.setdefault(about, key)
-    steps = next((columns[key] for key in counting.values() if len(columns[key]) == longest), range(1, longest + 1))
-    table = Table()
-    for key in (key for key in columns if key not in counting.values()):
-        count = len(columns[key])
-        own = columns.get(counting.get("".join(tokens(key)[:1]), ""), [])
-        if len(own) != count:
-            own = [steps[place if torn else -(-(place + 1) * longest // count) - 1] for place in range(count)]
-        table.add_column(key, [int(step) for step in own], columns[key])
-    return Log(table, counts_rows=isinstance(steps, range))
+    shared = columns.get(counting.get("", ""))
+    table, counts_rows = Table(), False
+    for key, numbers in columns.items():
+        if key in counting.values():
+            continue
+        own = columns.get(counting.get(tokens(key)[0] if tokens(key) else "", ""), [])
+        steps = own if len(own) == len(numbers) else shared
+        counts_rows |= steps is None
+        table.add_column(key, [int(step) for step in (steps or range(1, longest + 1))[: len(numbers)]], numbers)
+    return Log(table, counts_rows=counts_rows)
 
 
-def _steps_named(key: str, name: str) -> bool:
-    """Return whether a key is this name of a step, maybe behind a word for what counts by it."""
-    return words(key) == name or words(key).partition("_")[2] == name
+def _step_name(key: str) -> str | None:
+    """Return the name of a step that a key is, maybe behind a word for what counts by it."""
+    return next((name for name in STEPS if name in (words(key), words(key).partition("_")[2])), None)
 
 
 def _tables_of_points(value: object) -> Iterator[list[dict[str, object]]]:
@@ -302,12 +302,37 @@ def _points(held: object) -> list[tuple[int, float]] | None:
     return points
 
 
+def _recovered(text: str) -> dict[str, object]:
+    """Return the complete rows of a Trainer's state that is torn or damaged, and the settings written before them."""
+    before, _, after = text.partition(f'"{HISTORY}"')
+    state: dict[str, object] = {}
+    for key in KNOWN_FROM_THE_START:
+        if found := re.search(rf'"{key}"\s*:\s*(-?\d+(?:\.\d+)?)\s*[,}}]', before):
+            state[key] = float(found[1])
+    opened = re.match(r"\s*:\s*\[", after)
+    if opened is None:
+        return state
+    decode = json.JSONDecoder().raw_decode
+    history: list[object] = []
+    state[HISTORY] = history
+    position = opened.end() - 1  # a row follows a bracket or a comma
+    while found := NEXT_ROW.search(after, position):
+        try:
+            row, position = decode(after, found.end() - 1)
+            history.append(row)
+        except (ValueError, RecursionError):  # torn or damaged: go on at the next one
+            position = found.end()
+            if after.find("}", position) >= 0:
+                history.append(None)
+    return state
+
+
 def _mended(text: str) -> tuple[object, bool]:
-    for attempt in range(REPAIRS):
+    for _ in range(REPAIRS):
         try:
             return json.loads(text), True
         except json.JSONDecodeError as error:
-            text = _without(text, error.pos, whole=attempt >= REPAIRS - 2)
+            text = _cut(text, error.pos)
         except (ValueError, RecursionError):  # a number of thousands of digits, brackets without end
             break
         if not text:
@@ -315,29 +340,23 @@ def _mended(text: str) -> tuple[object, bool]:
     return None, bool(text)
 
 
-def _without(text: str, end: int, *, whole: bool) -> str:
-    """Return the document without the damage at `end`: a row of a list becomes null, a member of any other object is
-    left out. If nothing follows them, or `whole`, all is left out from there on, and open brackets are closed."""
-    stack: list[tuple[str, int]] = []  # what closes each open bracket, and where that stands
-    safe = 0
+def _cut(text: str, end: int) -> str:
+    """Return the document up to the last whole value before `end`, its open brackets closed."""
+    stack: list[str] = []
+    safe, closing = 0, ""
     for token in TOKEN.finditer(text, 0, end):
         mark = token[0]
         if mark in CLOSES:
-            stack.append((CLOSES[mark], token.start()))
+            stack.append(CLOSES[mark])
+            safe, closing = token.end(), "".join(reversed(stack))
         elif mark in ("}", "]"):
-            if not stack or stack[-1][0] != mark:
+            if not stack or stack[-1] != mark:
                 break
             stack.pop()
-        if mark in BRACKETS:
-            safe = token.start() if mark == "," else token.end()
-    rows = [place for place in range(1, len(stack)) if stack[place - 1][0] + stack[place][0] == "]}"]
-    if rows:  # a row counts as a whole
-        safe, stack = stack[rows[-1]][1], stack[: rows[-1]]
-        if not whole and (behind := NEXT_ROW.search(text, safe + 1)):
-            return f"{text[:safe]}null,{text[behind.end() - 1 :]}"
-    elif stack and not whole and (behind := NEXT_MEMBER.search(text, end)):
-        return f"{text[:safe]}{',' * (text[safe : safe + 1] == ',')}{text[behind.end() - 1 :]}"
-    return text[:safe].rstrip(", \r\n\t") + "".join(closes for closes, _ in reversed(stack))
+            safe, closing = token.end(), "".join(reversed(stack))
+        elif mark == ",":
+            safe, closing = token.start(), "".join(reversed(stack))
+    return text[:safe] + closing if closing or safe else ""
 
 
 parser = DocumentRows

@@ -23,7 +23,7 @@ from ..vocabulary.names import tokens
 from .clock import EARLIEST, OF_PROMPTS, begins_with, of_groups, step_key, wall_in
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log, Repeats
-from .table import Column, Table, tells_runs
+from .table import Column, Table
 
 KINDS = ("type", "split", "phase", "mode", "kind", "stage", "subset", "event")  # under which a row says what it is of
 OF_SETTINGS = {"config", "hparams", "args", "settings", "hyperparameters", "meta", "metadata", "header"}
@@ -43,7 +43,6 @@ RECORDS = "a table of single records without a step, such as those of one evalua
 OF_EPISODES = "a table with one row per step of an environment"
 NO_LOGS = (ABOUT_RUNS, RECORDS, OF_EPISODES)
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
-EVEN = 5  # rows whose first number grows by the same amount, before that is taken for their step
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
 DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
 MOSTLY = 0.9  # of the rows: a step may be written twice by a resume
@@ -121,16 +120,6 @@ def is_row(entry: Mapping[str, object]) -> bool:
         return True
     numbers = sum(value is not None and as_number(value) is not None for _, value in flat(values))
     return numbers >= 2 or (numbers == 1 and step_key([values]) is None)
-
-
-def even_key(rows: Sequence[Mapping[str, object]]) -> str | None:
-    """Return the first key of rows if it goes on by the same number, more than one, in each: a step by another name."""
-    key = next(iter(rows[0]), "") if len(rows) >= EVEN else ""
-    steps = [as_step(row.get(key, "")) for row in rows if key]
-    whole = [step for step in steps if step is not None]
-    moves = {after - before for before, after in itertools.pairwise(whole)}
-    even = len(moves) == 1 and min(moves) > 1 and len(whole) == len(rows) and not tells_runs(key)
-    return key if even else None
 
 
 class FreeRows:
@@ -225,7 +214,7 @@ class FreeRows:
         counted = [row for row in rows if not is_settings(row.get(self._kind_key or ""))]
         # The step on a wrapper is the writer's own count, whatever counts stand inside it.
         outside = self._wrapper is not None and all(as_step(entry.get("step", "")) is not None for entry in waiting)
-        self._step_key = "step" if outside else step_key(counted) or even_key(counted)
+        self._step_key = "step" if outside else step_key(counted)
         self._wall_key = next((wall[0] for row in rows if (wall := wall_in(row)) is not None), None)
         for entry in waiting:
             self._file(entry)
@@ -361,8 +350,8 @@ def runs_in(log: Log) -> list[Log]:
         return [log]
     if not _trains(log.table) and _is_about_runs(log):
         return [replace(log, not_rl=ABOUT_RUNS)]
-    records = log.counts_rows and len(log.table) > 1 and not log.table.has_walls
-    if records and (log.table.has_ids or _is_swept(log.table)) and not _trains(log.table):
+    records = log.counts_rows and len(log.table) > 1 and log.table.has_ids and not log.table.has_walls
+    if records and not _trains(log.table):
         return [replace(log, not_rl=RECORDS)]
     if _is_of_episodes(log.table):
         return [replace(log, not_rl=OF_EPISODES)]
@@ -420,17 +409,6 @@ def _is_of_episodes(table: Table) -> bool:
         return False
     counts = [column.values for key, column in table.columns().items() if tokens(key) == ("episode",)]
     return any(len(values) == len(steps) and begins_with(steps.tolist(), values.tolist()) for values in counts)
-
-
-def _is_swept(table: Table) -> bool:
-    """Return whether some number runs over the same even grid of fractions again and again: a parameter that was tried
-    out, while no row says at which step."""
-    for column in table.columns().values():
-        grid, at = np.unique(column.values, return_inverse=True)
-        again = LEAST <= len(grid) <= len(at) / 2 and bool(np.all((np.diff(at) == 1) | (at[1:] == 0)))
-        if again and np.any(grid % 1) and np.allclose(np.diff(grid), grid[1] - grid[0], rtol=1e-3, atol=0.0):
-            return True
-    return False
 
 
 def _named_runs(table: Table) -> dict[str, Mask]:

@@ -160,13 +160,13 @@ class Table:
         said: dict[str, str] = {}
         for key, value in flat(values):
             number = as_number(value)
-            if len(self._row_steps) < OF_IDS and (number is None or tells_runs(key)):
+            if len(self._row_steps) < OF_IDS and (number is None or _tells_runs(key)):
                 said[key] = str(value)[: LONGEST_ID + 1]
             if number is None:
                 number = mean_of(value) if REWARDS.search(key) else None
             if number is None:
                 self._words.setdefault(key, array("q")).append(len(self._row_steps))
-                if isinstance(value, str) and len(value) <= LONGEST_NAME and tells_runs(key):
+                if isinstance(value, str) and len(value) <= LONGEST_NAME and _tells_runs(key):
                     self._names.setdefault(key, {})[len(self._row_steps)] = value
             else:
                 numbers[key] = None if value is None else number
@@ -310,12 +310,12 @@ class Table:
         """Return what each row says of which run it is, "grpo,seed=3"; none if not every row says something, or all
         say the same. `words_only`: numbers do not count, as a seed may be that of an episode."""
         said: list[list[str]] = []
-        numbered = not words_only and any(map(tells_runs, self.keys()))
+        numbered = not words_only and any(map(_tells_runs, self.keys()))
         columns = self.columns() if numbered else {}
         for key in sorted({*self._names, *columns}):
             if (names := self._names.get(key)) is not None:
                 each = [names.get(row, "") for row in range(len(self))]
-            elif tells_runs(key) and len(columns[key].values) == len(self) and columns[key].rows is not None:
+            elif _tells_runs(key) and len(columns[key].values) == len(self) and columns[key].rows is not None:
                 each = [f"{key}={value:g}" for value in columns[key].values.tolist()]
             else:
                 continue
@@ -375,7 +375,7 @@ class Table:
 
 
 @lru_cache(maxsize=1024)
-def tells_runs(key: str) -> bool:
+def _tells_runs(key: str) -> bool:
     return words(key) in OF_RUNS
 
 

@@ -385,7 +385,7 @@ def test_samples_behind_the_training_of_a_notebook_are_of_its_last_step(
 def test_a_data_set_beside_a_log_is_no_sample(tmp_path: Path, name: str) -> None:
     (tmp_path / "metrics.jsonl").write_text(LOG)
     (tmp_path / "data").mkdir()
-    rows = [{"prompt": asked(n), "response": answered(n, 2)} for n in range(40)]
+    rows = [{"prompt": asked(n), "response": answered(n, 2)} for n in range(400)]
     scored = [{**row, "score": 4.5} for row in rows]
     text = json.dumps(scored) if name.endswith("json") else "\n".join(map(json.dumps, rows))
     (tmp_path / "data" / name).write_text(text)

@@ -621,23 +621,28 @@ def test_text_without_a_log_is_shown_and_refused_as_a_run(tmp_path: Path) -> Non
 
 
 def test_a_count_that_goes_back_again_and_again_is_no_step(tmp_path: Path) -> None:
-    rows = [
-        {"prompt_length": 90 + n % 7, "steps_taken": 200 + n * 67 % 90, "reward_mean": REWARDS[n - 1]} for n in ROWS
-    ]
-    run = read(tmp_path, "train.log", "".join(f"{row}\n" for row in rows))
-    assert reward_of(run).steps.tolist() == [*ROWS]
-    assert not run.events
-    (tmp_path / "train.log").unlink()
+    rows = [{"prompt_length": 90, "steps_taken": 200 + n * 67 % 90, "reward_mean": REWARDS[n - 1]} for n in ROWS]
     run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     assert reward_of(run).steps.tolist() == [*ROWS]
 
 
+@pytest.mark.parametrize("name", ["step", "_step", "global_step", "train/step"])
+def test_rows_may_come_in_any_order(name: str, tmp_path: Path) -> None:
+    """As in exports with the newest row first, and from workers of which one is behind."""
+    rows = [{name: 10 * n, "reward": REWARDS[n - 1], "kl": 0.01 * n} for n in ROWS]
+    for place, order in enumerate((rows[::-1], [rows[at ^ 1] for at in range(len(rows))])):
+        run = read(tmp_path, f"{place}.jsonl", "".join(json.dumps(row) + "\n" for row in order))
+        assert dict(zip(reward_of(run).steps.tolist(), reward_of(run).values.tolist(), strict=True)) == {
+            row[name]: row["reward"] for row in rows
+        }
+        (tmp_path / f"{place}.jsonl").unlink()
+
+
 def test_how_many_steps_there_are_to_be_heads_no_row(tmp_path: Path) -> None:
-    settings = "Config loaded:\n  total_steps=1000\n  kl_coef=0.1\n{'spec_topk': 1, 'spec_num_steps': 3}\n"
+    settings = "Config loaded:\n{'spec_topk': 1, 'spec_num_steps': 3}\n"
     rows = "".join(f"Epoch {row}: reward={REWARDS[row - 1]} | mean kl=0.{row}\n" for row in ROWS)
     run = read(tmp_path, "train.log", settings + rows)
     assert reward_of(run).steps.tolist() == [*ROWS]
-    assert not any("coef" in series.key for series in (*run.series, *run.unread))
     form = "-----------\n| rollout/ | |\n| ep_rew_mean | {} |\n| time/ | |\n| total_timesteps | {} |\n-----------\n"
     boxes = "".join(form.format(REWARDS[row - 1], 4096 * row) for row in ROWS)
     run = read(tmp_path, "sb3.log", f"Info: (n_steps=1024 and n_envs=4)\n{boxes}")
@@ -658,8 +663,7 @@ def test_a_progress_bar_may_lack_its_middle(tmp_path: Path) -> None:
 
 
 def test_rows_of_two_policies_are_a_comparison(tmp_path: Path) -> None:
-    """Beside a curve whose first column goes on by two hundred a row, which is its step by another name."""
-    curve = "impression,window_avg_reward\n" + "".join(f"{row * 200},{REWARDS[row - 1]}\n" for row in ROWS)
+    curve = "step,window_avg_reward\n" + "".join(f"{row * 200},{REWARDS[row - 1]}\n" for row in ROWS)
     (tmp_path / "learning_curve.csv").write_text(curve)
     policies = [{"policy": "Sorted by date", "shown": 6000, "pass_rate": 0.4, "avg_reward": 0.47}]
     policies += [{"policy": "Thompson sampling", "shown": 6000, "pass_rate": 0.3, "avg_reward": 0.62}]
@@ -667,34 +671,12 @@ def test_rows_of_two_policies_are_a_comparison(tmp_path: Path) -> None:
     assert reward_of(open_run(tmp_path)).steps.tolist() == [row * 200 for row in ROWS]
 
 
-def test_a_parameter_that_was_tried_out_is_no_training(tmp_path: Path) -> None:
-    rows = [{"Reward": REWARDS[row - 1] / 100, "pvalue": row % 7 / 100, "width": 1.5 + row % 10 / 9} for row in ROWS]
-    with pytest.raises(NotAnRLRun, match="single records without a step"):
-        read(
-            tmp_path, "nohup.out", "".join(f"07/26/2020 12:0{row % 10}:22 PM {row_}\n" for row, row_ in enumerate(rows))
-        )
-
-
 def test_lists_of_a_document_have_each_their_own_steps(tmp_path: Path) -> None:
     steps = [row * row + 38 for row in ROWS]
-    lists = {"ep_rewards": REWARDS, "ep_timesteps": steps, "losses": REWARDS[:6]}
+    lists = {"ep_rewards": REWARDS, "ep_timesteps": steps}
     lists |= {"eval_rewards": REWARDS[:3], "eval_timesteps": [300, 600, 900]}
     run = read(tmp_path, "training_log.json", json.dumps(lists))
     assert reward_of(run).steps.tolist() == steps
     held_out = run.get("eval/reward/mean")
     assert held_out is not None
     assert held_out.steps.tolist() == [300, 600, 900]
-    losses = next(series for series in (*run.series, *run.unread) if series.key == "losses")
-    assert losses.steps.tolist() == steps[4::5]
-
-
-def test_rewards_of_samples_belong_to_the_step_that_follows(tmp_path: Path) -> None:
-    sample = "Compute 9*8.\n**Step 1:** 9 * 8 = 72\n\nreward is {}\nis result truncated? False\n"
-    text = ""
-    for row in ROWS:
-        text += "".join(sample.format(REWARDS[row - 1] + off) for off in (-0.5, 0.0, 0.0, 0.5))
-        text += f"grpo_loss is 0.01 and kl is 0.1\n[step {row * 20}] avg_loss=0.015 acc=0.92\n[timing] 23.5s\n"
-    run = read(tmp_path, "train.log", text)
-    assert reward_of(run).key == "reward"
-    assert reward_of(run).steps.tolist() == [row * 20 for row in ROWS]
-    assert reward_of(run).values.tolist() == pytest.approx(REWARDS)

@@ -57,7 +57,6 @@ HARD = re.compile(r"[|;,\t•\n│{}±]|\+/-|:\s|\s{2,}|\s[-–—>]+\s|[\])]\s*
 WORDS = re.compile(r""".*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=]+)\s+(?=[^\s=])""")  # level=info msg="a step" before step=12
 EDGES = " []()<>*#\"'_=:-├└─┃→"
 LEADERS = re.compile(r"(?<=\w)\s*\.{3,}\s*(?=[-+\d])|(?<=\w)\s+[._·]{3,}\s*(?=[-+\d])")  # Average reward ..... 0.41
-IS = re.compile(r"(?:^|\band )\s*([A-Za-z_]\w*) is (?=[-+]?\.?\d)")  # reward is 0.4 and kl is 0.01
 EQUALS = re.compile(r"\s*(?:[:=]|=>|->)\s*[\[(\"']*\s*$")
 TAG = re.compile(r"[\[(<]([A-Za-z _]+)[\])>]\s*$")
 COUNTED_AFTER = re.compile(r"\s*(steps?|iterations?|episodes?|updates?|epochs?|rollouts?)\b", re.IGNORECASE)
@@ -71,7 +70,7 @@ QUALIFIERS = {*listed("beside a counter")}
 SURER = ("global", "train", "grpo", "ppo", "rl")
 NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"
-BAR = re.compile(r"%\||\d+/\d+ \[[\d:]+<")  # a progress bar; where output is no terminal it may lack its middle
+BAR = re.compile(r"%(?:\||\s{0,9}\d{1,15}/\d{1,15} \[[\d:]{1,20}<)")  # Colab prints it without its middle
 METRIC = re.compile(
     r"reward|(?<![a-z])rew(?![a-z])|return|score|loss|(?<![a-z])kl|acc|entropy|success|solve|correct|grad"
     r"|(?<![a-z])win(?:ning)?[\s_-]?(?:rate|ratio)|belohnung|verlust|recompensa|perdida",
@@ -139,7 +138,6 @@ def pieces(line: str) -> tuple[Piece, ...]:
     """
     if "[" in line:
         line = ARRAY.sub(lambda array: FLAT.sub(", ", array[1]), line)
-    line = IS.sub(r"\1: ", line) if " is " in line else line
     line = LEADERS.sub(": ", TIME.sub(" ", CALL.sub(r"\1", line)))
     found: list[Piece] = []
     end = 0

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ...run import Steps
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
-from ..clock import goes_round
 from ..number import FURTHEST, as_number, as_step
 from ..row import is_summary, of_training
 from ..source import Log
@@ -66,8 +65,10 @@ class Rows:
         elif values:
             self._stepless = step is None
             if step is not None:
-                self._headed.update([len(self.table)] * headed)
-                self._named += not headed
+                if headed:
+                    self._headed.add(len(self.table))
+                else:
+                    self._named += 1
                 self._reach(step)
                 if self._said is not None and self._said.by_epoch and self._said.step == step:
                     self._by_epoch[len(self.table)] = step
@@ -199,12 +200,9 @@ class Rows:
         """Return the rows by steps alone, and which of them count, if some name a step and others only the pass over
         the data: these are at the step with which lines say that it ended. Without such lines they sum up rows that
         are there."""
-        kept = np.ones(len(table), dtype=np.bool_)
-        kept[[*self._headed]] = False
-        steps = table.row_steps
-        talk = _falls(steps[~kept]) > OFTEN * (_falls(steps[kept]) + 1)  # "Step 1:" in what the policy wrote
-        if self._named < OFTEN or not (talk or len({*steps[~kept].tolist()}) == 1):  # or how many there are to be
-            kept[:] = True
+        steps, headed = table.row_steps, np.isin(np.arange(len(table)), [*self._headed])
+        talk = self._named >= OFTEN and _falls(steps[headed]) > OFTEN * (_falls(steps[~headed]) + 1)
+        kept = ~headed if talk else np.ones(len(table), dtype=np.bool_)  # "Step 1:" in what the policy wrote heads none
         if not self._by_epoch or (not self._step_of and 2 * len(self._by_epoch) > len(table)):
             return table, kept
         for row, epoch in self._by_epoch.items():
@@ -244,10 +242,7 @@ class Rows:
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
         settings = self._settings(planned)
         pace = self._pace(as_step(settings.get("max_steps", "")))
-        many = [steps for steps, _ in self.table.kinds() if len(steps) >= OFTEN]
-        round_about = bool(many) and not self._by_epoch and all(goes_round(_falls(one), len(one)) for one in many)
-        spread = self.table.at_steps(np.arange(len(self.table)) + 1) if round_about else self.table
-        table, kept = self._on_one_clock(spread if pace is None else self._spread(pace))
+        table, kept = self._on_one_clock(self.table if pace is None else self._spread(pace))
         rl = self._of_rl(table)
         earlier = len(table) - int(rl.sum())
         left_out = [f"Skipped {earlier} rows of an earlier training without a reward."] * bool(earlier)
@@ -264,7 +259,7 @@ class Rows:
             dialect=dialect,
             trust="rounded",
             repeats="rewrite",
-            counts_rows=round_about or (self.clock.counted and pace is None),
+            counts_rows=self.clock.counted and pace is None,
             torn=torn,
             notes=(*notes, *self._damage(), *left_out),
         )

@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 
 from ...vocabulary.guess import guess
 from ...vocabulary.names import tokens
-from ..number import as_number
 from ..row import held_out
 from .line import (
     BAR,
@@ -152,10 +151,6 @@ class Words:
         self._forms: dict[tuple[str, ...], Rows] = {}  # lines without a step, by what they hold
         self._sentences: Recurring[tuple[int, dict[str, object]]] = Recurring()
         self._stepless: Recurring[dict[str, object]] = Recurring()
-        # How many lines of a form without a step came since the last row that names one, and the sums of their numbers.
-        self._samples: dict[tuple[str, ...], dict[str, float]] = {}
-        # The forms of those that belong to the row that follows; None before the first row.
-        self._closed: set[tuple[str, ...]] | None = None
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
         self._had: frozenset[tuple[str, ...]] = frozenset()  # the keys of that line as words, if it was a row itself
@@ -197,16 +192,15 @@ class Words:
         if count is not None and count.weak and self._step is not None and self._left > 0:
             count = None  # "Episode 3" above, "steps: 200" here
         if count is None:
-            return telling and (self._count(line) or self._below(line, rows))
+            return telling and (self._below(line, rows) or self._count(line))
         values = self._values(pieces(line))
         if bare := self.BARE.search(line):
             values.setdefault("time", bare[1])
         step = rows.placed(count)
         plain = "=" not in line and ":" not in line and "|" not in line and len(values) < 2
         if has_metric(values) and not plain:
-            scoped = self._in_scope(self._closing(values, step), line)
             self._step, self._left, self._had, self._held_out = step, NEAR, frozenset(map(tokens, values)), False
-            rows.add(step, scoped)
+            rows.add(step, self._in_scope(values, line))
             return True
         if not has_metric(values) and not self.ASIDE.search(line):
             self._step, self._left, self._had = step, NEAR, frozenset()
@@ -236,8 +230,6 @@ class Words:
         values = self._values(found)
         if not has_metric(values) or self._had.intersection(map(tokens, values)):
             return False
-        if tuple(values) in (self._closed or ()):
-            return False  # it belongs to the row that follows
         values = held_out(values) if self._held_out else self._in_scope(values, line)
         rows.add(self._step, values, headed=not self._had)
         return True
@@ -252,23 +244,7 @@ class Words:
         if sure and has_metric(values) and is_rewarded(form):
             for held in self._stepless.take(form, values, often=1 if len(form) >= MANY else OFTEN):
                 self._forms.setdefault(form, Rows()).add(None, held)
-                if self._closed is None or form in self._closed:
-                    sums = self._samples.setdefault(form, dict.fromkeys(("", *form), 0.0))
-                    for key, told in (("", 1), *held.items()):
-                        sums[key] += as_number(told) or 0.0
         return False
-
-    def _closing(self, values: dict[str, object], step: int) -> dict[str, object]:
-        """Return the values of a line that names its step with the mean of the samples that were printed before it, if
-        it tells no reward itself."""
-        samples, self._samples = self._samples, {}
-        headed = self._step is not None and abs(step - self._step) <= 1  # else it is "Step 1:" in an answer
-        self._closed = {*samples} if self._closed is None and not headed else self._closed or set()
-        if is_rewarded(tuple(values)):
-            return values
-        closed = (sums for form, sums in samples.items() if form in self._closed)
-        most = max(closed, key=lambda sums: sums[""], default={})
-        return {key: told / most[""] for key, told in most.items() if key} | values
 
     def _values(self, found: tuple[Piece, ...] | list[Piece]) -> dict[str, object]:
         values: dict[str, object] = {}

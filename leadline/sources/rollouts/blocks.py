@@ -7,18 +7,22 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...vocabulary.names import tokens
 from ..paths import KEPT, is_held_out, keeps_samples, step_in
 from .fields import Raw
-from .forms import AROUND, OFTEN, Told, promises, told_by
 from .index import FoundSamples, Place
+
+if TYPE_CHECKING:
+    from .forms import Told
 
 SUFFIXES = {".txt", ".log", ".out", ".err", ".md", ".ipynb", ""}
 LARGEST = 1 << 25  # bytes of a file, which is read whole
 HEAD = 1 << 18  # bytes by which a file is known
 MOST_FILES = 40
 PAUSE, FAR_LONGER, USUAL = 900.0, 10.0, 0.9  # seconds; times the gap that so large a share of the gaps is below
+FEWEST = 3  # gaps that tell a usual one
 MONTH = 28 * 86400.0  # seconds: a stamp without a month begins anew
 
 
@@ -63,7 +67,7 @@ def _starts(told: Told, batches: list[list[int]]) -> list[list[list[int]]]:
     """Return the batches of each start of the program: a gap far longer than nearly all others lies between two."""
     times = [told.samples[batch[0]].time for batch in batches]
     gaps = [max(after - before, 0.0) for before, after in pairwise(time for time in times if time is not None)]
-    if len(gaps) != len(batches) - 1 or len(gaps) < OFTEN:
+    if len(gaps) != len(batches) - 1 or len(gaps) < FEWEST:
         return [batches]
     long = max(PAUSE, FAR_LONGER * sorted(gaps)[int(USUAL * len(gaps))])
     begins = [0, *(place for place, gap in enumerate(gaps, start=1) if gap > long), len(batches)]
@@ -96,6 +100,8 @@ def told_in(file: Path) -> Told | None:
 
 @lru_cache(maxsize=4)
 def _told(file: Path, size: int, written: int) -> Told | None:
+    from .forms import promises, told_by  # only if there is a text
+
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST)
@@ -104,13 +110,12 @@ def _told(file: Path, size: int, written: int) -> Told | None:
 
                 data = printed_in(data).encode()
             places = {0, len(data) // 2, max(0, len(data) - HEAD)}
-            some = [AROUND.sub("", data[at : at + HEAD].decode(errors="replace")) for at in places]
+            some = (data[at : at + HEAD].decode(errors="replace") for at in places)
             if b"\0" in data[:4096] or not ("┃".encode() in data or any(promises(head, file) for head in some)):
                 return None
-            text = AROUND.sub("", data.decode(errors="replace").replace("\r\n", "\n"))
     except OSError:
         return None
-    return told_by(text, file)
+    return told_by(data.decode(errors="replace").replace("\r\n", "\n"), file)
 
 
 def _batches(told: Told) -> list[list[int]]:

@@ -41,7 +41,7 @@ AROUND = re.compile(
 LABEL = re.compile(
     r"^[ \t]{0,99}(?:(?P<rule>[-=*#~>]{2,99})[ \t]{0,99})?"
     r"(?:\[(?P<boxed>[A-Za-z][A-Za-z _]{2,24})\]:?"
-    r"|(?P<plain>(?!(?i:step)\b)[A-Za-z][A-Za-z_ ]{0,24})"
+    r"|(?P<plain>[A-Za-z][A-Za-z_ ]{0,24})"
     r"(?:[#\d]{0,5}:(?:\*\*)?|(?(rule)[ ]?(?:[-=*#~]{2,99}|$)|:)))(?=\s)",
     re.MULTILINE,
 )
@@ -53,10 +53,8 @@ GIVEN = re.compile(  # a score among other things: "parsed: [], reward: 0.0", "{
     r"(?P<value>[-+]?\d+(?:\.\d+)?|True|False)\b",
     re.IGNORECASE,
 )
-RECORD = re.compile(  # all of a line, perhaps behind what a logger puts before it
-    r"^[^{\n]{0,99}(\{['\"][^\n]*['\"]\w{0,20}(?:response|completion|output|generat)\w{0,20}['\"]:[^\n]*\})[ \t]*$",
-    re.MULTILINE | re.IGNORECASE,
-)
+RECORD = re.compile(r"^[^{\n]{0,99}(\{['\"][^\n]*\})[ \t]*$", re.MULTILINE)  # behind what a logger puts before it
+WRITES = re.compile(r"['\"]\w{0,20}(?:response|completion|output|generat)\w{0,20}['\"]:", re.IGNORECASE)
 CLOSING = re.compile(  # all of a line: "reward is 0.5", "**Score:** 3/10", "====="
     r"^(?:[^\w\n]{0,9}(?P<name>[A-Za-z][\w /-]{0,40}?)\**[ ]?(?:\bis\b|[:=])[ *]{0,4}"
     r"(?P<score>[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?:\s?/\s?\d[\d.]*)?|(?P<rule>={3,4}))[ \t*]*$",
@@ -64,7 +62,9 @@ CLOSING = re.compile(  # all of a line: "reward is 0.5", "**Score:** 3/10", "===
 )
 # How a program begins a line, and how it ends one.
 TAGS = re.compile(r"[^\w\n{\[]{0,4}\[[\w ./#-]{1,40}\]|\{['\"]|[-=~]{3}|\W{0,4}\d+\W{0,4}$")
-PAIR = re.compile(r"(?:\bis|[:=?])\s*(?:[-+]?\d[\w.%+-]*|True|False|None|tensor\(.*|\[.*\])\W{0,3}$")
+PAIR = re.compile(
+    r"(?:\bis|[:=?])\s*(?:[-+]?\d[\w.%+-]*|True|False|None|tensor\([^\n]{0,200}|\[[^\]\n]{0,200}\])\W{0,3}$"
+)
 SCORED = re.compile(r"([A-Za-z][\w /-]{0,40}?)\s*[:=]\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)[\s)\]]*$")
 STEP = re.compile(r"\b(?:step|iteration|iter)\s*[:#=]?\s*(\d{1,9})", re.IGNORECASE)
 COUNTED = re.compile(r"(evaluation|eval|step|iteration|update|epoch)\s*#?\s*(\d{1,9})\b", re.IGNORECASE)
@@ -74,7 +74,7 @@ HEADING = re.compile(  # nothing but a count: "### Step 12/40"
 )
 ROW = re.compile(  # numbers of a step, which may name it
     r"^(?:[^\n]{0,99}\bstep:(?P<step>\d{1,9}) - |[^\n{]{0,99}\{['\"][^\n]{0,999}['\"](?:reward|loss|epoch)['\"]: "
-    r"|(?:[^\n|\]:]{0,40}[|\]:][ \t]*){0,4}?[^\w\n]{0,9}(?i:step|iter|episode|update)\w{0,9}"
+    r"|(?:[^\n|\]:]{0,60}[|\]:]){0,4}?[^\w\n|\]:]{0,40}(?i:step|iter|episode|update)\w{0,9}"
     r"[^\w\n]{1,3}(?P<named>\d{1,9})[^\n]{0,99}(?i:reward|loss|return|score)\w{0,12}[^\w\n]{1,9}\d)",
     re.MULTILINE,
 )
@@ -123,6 +123,9 @@ class Told:
 
 def told_by(text: str, file: Path) -> Told | None:
     """Return the samples in a text by the first form that it has; None if it has none."""
+    text = AROUND.sub("", text)
+    if file.suffix == ".md" and not (keeps_samples(file) or HEADING.search(text) or ROW.search(text)):
+        return None  # a page about the run
     return (
         _under_headings(text)
         or _between_rules(text, file)
@@ -136,10 +139,11 @@ def told_by(text: str, file: Path) -> Told | None:
 
 def promises(head: str, file: Path) -> bool:
     """Return whether a stretch of a file holds the sign of a sample more than once."""
+    head = AROUND.sub("", head)
     rules = (rule for rule in RULED.finditer(head) if keeps_samples(file) or SCORED.search(_said(rule)))
     signs = Counter("rule" for _ in rules)
     signs.update(kind for mark in CLOSING.finditer(head) if (kind := _closes(mark)))
-    signs.update("mapping" for _ in RECORD.finditer(head))
+    signs.update("mapping" for line in RECORD.finditer(head) if WRITES.search(line[1]))
     labels = (_name(label) for form in (LABEL, TAGGED) for label in form.finditer(head))
     signs.update(name for name in labels if _rank(name, "output") is not None)
     return max(signs.values(), default=0) >= OFTEN
@@ -193,7 +197,8 @@ def _under_headings(text: str) -> Told | None:
 
 def _recorded(text: str) -> Told | None:
     """Return samples in mappings that a log prints, one a line."""
-    lines = [(line.start(), record) for line in RECORD.finditer(text) if (record := _mapping(line[1])) is not None]
+    told = [line for line in RECORD.finditer(text) if WRITES.search(line[1])]
+    lines = [(line.start(), record) for line in told if (record := _mapping(line[1])) is not None]
     fields = fields_of([record for _, record in lines[:LOOKED_AT]], guessed=False)
     if fields is None or fields.prompt is None:
         return None
