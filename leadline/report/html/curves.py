@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ...contract import Reading
+from ...contract import Band, Reading, Series
 from ...digits import capital, short
 from ...facts.chart import Chart, ChartId
 from ...records import dataclass, field
@@ -39,47 +39,46 @@ class Curves:
     @classmethod
     def of(cls, reading: Reading) -> Curves:
         data = reading.chart_data
-        called: dict[str, str] = {}  # short names that stay apart, however long those of the log are
-        taken: set[str] = set()
-        for name in data.series:
-            own = text.name(name)
-            called[name] = f"{own} ({len(taken)})" if own in taken else own
-            taken.add(called[name])
+        called = _called(data.series)
         curves = cls(called, _panels(reading, called))
         room = int(np.clip(ROOM // max(len(data.series), 1), LEAST, MOST))
         clocks: dict[bytes, int] = {}
         for series in data.series.values():
-            if not series.points:
-                continue
-            kept = thin(series.steps, series.values, room)
-            steps = series.steps[kept]
-            clock = clocks.setdefault(steps.tobytes(), len(clocks))
-            if clock == len(curves.clocks):
-                curves.clocks.append(np.diff(steps, prepend=0).tolist())
-            curves.series[called[series.name]] = {
-                "key": text.name(series.key),
-                "kind": text.name(series.kind),
-                "role": palette.role(series.name),
-                "points": series.points,
-                "clock": clock,
-                "y": short(series.values[kept]),
-            }
+            if series.points:
+                curves.series[called[series.name]] = curves._drawn(series, room, clocks)
         ended = reading.judgement.ended is not None  # what has ended has no rest to forecast
         bands = {name: shortened(band, 0.0) if ended else band for name, band in data.bands.items()}
-        curves.bands = {
-            called[name]: {
-                "x": short(band.steps),
-                "low": short(band.low),
-                "middle": short(band.middle),
-                "high": short(band.high),
-                "now": band.now,
-            }
-            for name, band in bands.items()
-        }
-        first, last = reading.run.first_step, reading.run.last_step
-        if first is not None and last is not None:
-            curves.span = float(first), max([float(last), *(float(band.steps[-1]) for band in bands.values())])
+        curves.bands = {called[name]: _band(band) for name, band in bands.items()}
+        curves.span = _span(reading, bands.values())
         return curves
+
+    def _drawn(self, series: Series, room: int, clocks: dict[bytes, int]) -> Data:
+        kept = thin(series.steps, series.values, room)
+        steps = series.steps[kept]
+        clock = clocks.setdefault(steps.tobytes(), len(clocks))
+        if clock == len(self.clocks):
+            self.clocks.append(np.diff(steps, prepend=0).tolist())
+        return {
+            "key": text.name(series.key),
+            "kind": text.name(series.kind),
+            "role": palette.role(series.name),
+            "points": series.points,
+            "clock": clock,
+            "y": short(series.values[kept]),
+        }
+
+
+def _called(names: Iterable[str]) -> dict[str, str]:
+    """Return short names that stay apart, however long those of the log are."""
+    called: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        short = text.name(name)
+        if short in taken:
+            short = f"{short} ({len(taken)})"
+        taken.add(short)
+        called[name] = short
+    return called
 
 
 def _panels(reading: Reading, called: Mapping[str, str]) -> list[Data]:
@@ -105,6 +104,24 @@ def _panels(reading: Reading, called: Mapping[str, str]) -> list[Data]:
         for chart in data.charts or NOTHING_LOGGED
         if chart.series or chart.id != "judged"  # shown where no other panel shows it
     ]
+
+
+def _band(band: Band) -> Data:
+    return {
+        "x": short(band.steps),
+        "low": short(band.low),
+        "middle": short(band.middle),
+        "high": short(band.high),
+        "now": band.now,
+    }
+
+
+def _span(reading: Reading, bands: Iterable[Band]) -> tuple[float, float] | None:
+    first, last = reading.run.first_step, reading.run.last_step
+    if first is None or last is None:
+        return None
+    end = max((float(band.steps[-1]) for band in bands), default=float(last))
+    return float(first), max(float(last), end)
 
 
 def machine(reading: Reading) -> Data:
