@@ -16,7 +16,7 @@ from conftest import EXAMPLES, ROOT
 from package import PACKAGE, texts, trees
 
 BUDGETS = {
-    "lines of the package": 49890,
+    "lines of the package": 49900,
     "files run by one read": 132,
     "functions run by one read": 987,
     "class names defined twice": 0,

@@ -7,7 +7,6 @@ from array import array
 import numpy as np
 from numpy.typing import NDArray
 
-from ...run import Steps
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
 from ..number import FURTHEST, as_number, as_step
@@ -49,7 +48,9 @@ class Rows:
         self._by_epoch: dict[int, int] = {}  # rows that name nothing but the pass over the data, and which
         self._step_of: dict[int, int] = {}  # the step with which a pass ends, as lines say that name both
         self._headed: set[int] = set()  # rows whose step a line above them names that is no row itself
-        self._named = 0  # other rows that name a step
+        self._named = self._fell = 0  # other rows that name a step, and how often their steps went back
+        self._headings_fell = 0  # and how often those of headings did
+        self._row_step = self._heading_step = 0  # the last step of either
         self._epoch = 0  # the pass over the data, if steps begin anew with each
         self._last = 0  # the step last named in it
         self._before = 0  # steps of the passes before
@@ -64,11 +65,11 @@ class Rows:
             self.lost += 1
         elif values:
             self._stepless = step is None
+            if step is not None and headed:
+                self._headed.add(len(self.table))
+            elif step is not None:
+                self._named, self._fell, self._row_step = self._named + 1, self._fell + (step < self._row_step), step
             if step is not None:
-                if headed:
-                    self._headed.add(len(self.table))
-                else:
-                    self._named += 1
                 self._reach(step)
                 if self._said is not None and self._said.by_epoch and self._said.step == step:
                     self._by_epoch[len(self.table)] = step
@@ -76,6 +77,10 @@ class Rows:
             self.taken += 1
             if step is None and self.clock.refuted:
                 self._count_instead()
+
+    def head(self, step: int) -> None:
+        """Take notice of a line that names a step and nothing else."""
+        self._headings_fell, self._heading_step = self._headings_fell + (step < self._heading_step), step
 
     def _clock_says(self, values: dict[str, object]) -> int:
         """Return the step of a row that names none. A row of training after a summary is of another training; if rows
@@ -200,11 +205,12 @@ class Rows:
         """Return the rows by steps alone, and which of them count, if some name a step and others only the pass over
         the data: these are at the step with which lines say that it ended. Without such lines they sum up rows that
         are there."""
-        steps, headed = table.row_steps, np.isin(np.arange(len(table)), [*self._headed])
-        talk = self._named >= OFTEN and _falls(steps[headed]) > OFTEN * (_falls(steps[~headed]) + 1)
-        kept = ~headed if talk else np.ones(len(table), dtype=np.bool_)  # "Step 1:" in what the policy wrote heads none
+        kept = np.ones(len(table), dtype=np.bool_)
+        if self._named >= OFTEN and self._headings_fell > OFTEN * (self._fell + 1):
+            kept[list(self._headed)] = False  # "Step 1:" in what the policy wrote heads no row
         if not self._by_epoch or (not self._step_of and 2 * len(self._by_epoch) > len(table)):
             return table, kept
+        steps = table.row_steps
         for row, epoch in self._by_epoch.items():
             kept[row] = epoch in self._step_of
             steps[row] = self._step_of.get(epoch, 0)
@@ -263,11 +269,6 @@ class Rows:
             torn=torn,
             notes=(*notes, *self._damage(), *left_out),
         )
-
-
-def _falls(steps: Steps) -> int:
-    """Return how often steps go back."""
-    return int(np.sum(steps[1:] < steps[:-1]))
 
 
 def _tells(table: Table, *names: str) -> bool:

@@ -30,6 +30,8 @@ NEAR = 60  # lines below a step within which single numbers belong to it
 LONG = 120  # characters of a line that heads a block, or of one below it
 LONGEST = 20_000
 MANY = 3  # numbers in a line that make it a row even if it names no step
+MOST_FORMS = 16  # of lines without a step that are told apart
+MEANS = {"mean", "avg", "average"}
 FORMS = 400  # of lines that are told apart
 MOST_LINES = 64  # of an array
 OFTEN = 3  # times that a form has to come for what has it to be rows
@@ -161,8 +163,10 @@ class Words:
 
     @property
     def counted(self) -> Rows:
-        """The lines without a step of the form that came most often."""
-        return max(self._forms.values(), key=lambda rows: rows.taken, default=Rows())
+        """The lines without a step of the form that came most often, one that tells a mean before all others."""
+        told = {form: any(MEANS & {*tokens(key)} for key in form) for form in self._forms}
+        form = max(told, key=lambda form: (told[form], self._forms[form].taken), default=())
+        return self._forms.get(form, Rows())
 
     @property
     def is_open(self) -> bool:
@@ -205,6 +209,7 @@ class Words:
         if not has_metric(values) and not self.ASIDE.search(line):
             self._step, self._left, self._had = step, NEAR, frozenset()
             self._held_out = self.HELD_OUT.match(line) is not None
+            rows.head(step)
         return telling and self._sentence(line, step, rows)
 
     def _in_scope(self, values: dict[str, object], line: str) -> dict[str, object]:
@@ -241,7 +246,8 @@ class Words:
         sure = len(form) >= MANY or any(
             {"reward", "return"} & {*tokens(key)} for key in form
         )  # a score may be anything
-        if sure and has_metric(values) and is_rewarded(form):
+        known = form in self._forms or len(self._forms) < MOST_FORMS
+        if sure and known and has_metric(values) and is_rewarded(form):
             for held in self._stepless.take(form, values, often=1 if len(form) >= MANY else OFTEN):
                 self._forms.setdefault(form, Rows()).add(None, held)
         return False
