@@ -8,8 +8,8 @@ import numpy as np
 from shapes import Array
 
 from leadline.curve.curve import Curve
-from leadline.curve.fit import fit_curve
 from leadline.questions.direction import Peak
+from leadline.questions.level import Trace
 from leadline.questions.shape import AGREED as BAR
 from leadline.questions.shape import shape_of
 from leadline.run import Series
@@ -60,8 +60,8 @@ def look(values: Array, *, places: Array | None = None, steps: Array | None = No
     steps = np.arange(1, values.size + 1) if steps is None else steps
     last = int(steps[-1])
     series = Series("reward/mean", "reward", "reward", steps.astype(np.int64), values.astype(np.float64))
-    curve = fit_curve(series, horizon_step=int(np.ceil(horizon * last)))
-    said = shape_of(curve)
+    trace = Trace(series, end=int(np.ceil(horizon * last)))
+    curve, said = trace.curve, shape_of(trace)
     breaks = tuple(float(found.step) / last for found in curve.breaks)
     probabilities = {word: float(p) for word, p in said.probabilities.items()}
     word = said.word

@@ -23,7 +23,7 @@ PLACES = (
     *(f"leadline/{name}" for name in ("curve", "findings", "judgement", "questions", "reading", "text")),
     *("leadline/expected.py", "leadline/facts/finding.py", "leadline/sections.py"),
 )
-MOST = 135  # that decide something; it may only go down
+MOST = 131  # that decide something; it may only go down
 # What decides nothing. How finely something is computed: draws, cells, rounding, how much text or how many files are
 # read; another value costs time or digits.
 RESOLUTION = {
@@ -32,12 +32,12 @@ RESOLUTION = {
     "curve.fit": "ORDINARY",
     "curve.noise": "CORRELATIONS FIT_LIMIT",
     "curve.posterior": "BASIS BLOCK CLOCKS PATHS NEGLIGIBLE WEIGHT_UNITS",
-    "curve.shapes": "STEPS_PER_RUN",
-    "curve.track": "BINS CELLS EVEN ROUNDING SD_OF_MAD",
+    "curve.shapes": "ROOM STEPS_PER_RUN",
+    "curve.cells": "BINS CELLS EVEN ROUNDING SD_OF_MAD",
     "findings.resources_memory_growth": "ROUNDING",
     "findings.signal_sampler_mismatch": "MOST",
     "judgement.case": "SUREST",
-    "judgement.evidence": "TINY",
+    "judgement.weigh": "INSTANT",
     "questions.changes": "AVERAGED SMALLEST BELOW ZERO GLANCE ANGLES",
     "questions.direction": "GOLDEN LATTICE",
     "questions.forecast": "AHEAD",
@@ -46,26 +46,26 @@ RESOLUTION = {
     "questions.schedule": "SINGLE POINTS WAVES LONGEST HALVINGS FITS",
     "reading.breaks": "MOST_KEYS",
     "reading.loss": "WHOLE",
-    "reading.outage": "EXACT",
+    "reading.outage": "ROUNDING",
     "reading.processes": "CELLS MOST_GUESTS TREND SHIFTS",
     "reading.scores": "MOST ROUNDED",
-    "reading.signal": "EXACT",
+    "reading.signal": "ROUNDING",
     "text.measures": "LOOKED_AT OTHERS TIMES",
     "text.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
     "text.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
-    "text.track": "DRAWS GOLDEN KNOWN",
-    "text.written": "BUDGET LEAST PER_WORD LONGEST",
+    "text.track": "DRAWS GOLDEN BEST_KNOWN",
+    "text.written": "BUDGET LEAST_TOKENS PER_WORD LONGEST",
 }
 # How much is shown or named.
 SHOWN = {
-    "facts.finding": "SHIFTED FURTHEST",
+    "facts.finding": "SHIFTED WAYS_NAMED",
     "curve.curve": "TENTHS",
     "findings.generation_shortcut": "PHRASES",
-    "findings.kl_reset": "FEW SHOWN",
+    "findings.kl_reset": "NAMED SHOWN",
     "findings.signal_no_learning_signal": "SHOWN",
     "findings.timeline_order": "MOST NAMED",
     "judgement.decide": "CANDIDATES",
-    "judgement.evidence": "MOST",
+    "judgement.weigh": "MOST",
     "judgement.keep": "BELIEVED",
     "questions.fall": "NAMED",
     "reading.chart_data": "HELD_OUT PHASES",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
@@ -22,11 +22,28 @@ from constants import LOOKS, SAMPLE, Constant
 from leadline.curve.curve import Curve
 from leadline.kept import forget
 from leadline.pipeline import read_run
-from leadline.reading import whole
+from leadline.questions import level
 from leadline.run import Run, Series
 from leadline.sources import open_run, read_samples
 
-Told = tuple[str, frozenset[str], str]  # the word for the reward, the concerns, the verdict
+
+class Look(NamedTuple):
+    """A run, its samples read, the step up to which it is read, and how long it is to be, if that is told."""
+
+    run: Run
+    step: int
+    planned: int | None = None
+
+
+class Told(NamedTuple):
+    """What is said at a look."""
+
+    shape: str  # the word for the reward
+    concerns: frozenset[str]
+    verdict: str
+    kept: int | None  # the step to keep
+
+
 Said = dict[str, Told]  # by look
 
 ENGINE = "leadline.curve"
@@ -36,14 +53,35 @@ FACTORS = (0.5, 2.0)
 def sweep(found: Sequence[Constant], zoo: Path, processes: int) -> Iterator[tuple[Constant, list[str]]]:
     """What changes with each constant halved and doubled, as it becomes known. Every variation is a child of this
     process, which has opened the runs, and fitted the curves that constants outside the engine leave alone."""
-    _Sample.open(zoo)
-    base = {look: _Sample.first(look) for look in _Sample.looks}
-    for look in _Sample.looks:  # children find the curves as they are
+    base = read_first(_of_zoo(zoo))
+    for one, told in varied(found, processes):
+        yield one, [_in_words(base, other) for other in told]
+
+
+def read_first(looks: dict[str, Look]) -> Said:
+    """What is said of the looks that all variations are read at, before anything is changed."""
+    Sample.take(looks)
+    base = {look: Sample.first(look) for look in looks}
+    for look in looks:  # children find the curves as they are
         say(look)
+    return base
+
+
+def varied(found: Sequence[Constant], processes: int) -> Iterator[tuple[Constant, list[Said | None]]]:
+    """What is said with each constant at each of the FACTORS, as it becomes known."""
     with get_context("fork").Pool(processes, maxtasksperchild=1) as pool:
         told = pool.imap(_variation, [(one.module, one.name, factor) for one in found for factor in FACTORS])
         for one in found:
-            yield one, [_told(base, next(told)) for _ in FACTORS]
+            yield one, [next(told) for _ in FACTORS]
+
+
+def _of_zoo(zoo: Path) -> dict[str, Look]:
+    looks = {}
+    for name in SAMPLE:
+        run = open_run(zoo / name)
+        run = read_samples(run, run.rollouts.steps)
+        looks |= {f"{name}@{part}": Look(run, round(part * (run.last_step or 0))) for part in LOOKS}
+    return looks
 
 
 def _variation(job: tuple[str, str, float]) -> Said | None:
@@ -52,26 +90,23 @@ def _variation(job: tuple[str, str, float]) -> Said | None:
         changed = change(*job)
         forget()
         if job[0].startswith(ENGINE):
-            _Sample.forget()
-        return {look: say(look) for look in _Sample.looks if not changed.isdisjoint(_Sample.names[look])}
+            Sample.forget()
+        return {look: say(look) for look in Sample.looks if not changed.isdisjoint(Sample.names[look])}
     except Exception:  # a value that makes no sense is a result
         return None
 
 
-class _Sample:
+class Sample:
     """The looks that are read, and the curves fitted so far."""
 
-    looks: ClassVar[dict[str, tuple[Run, int]]] = {}
+    looks: ClassVar[dict[str, Look]] = {}
     names: ClassVar[dict[str, set[str]]] = {}  # by look: what the functions name that run in it
     curves: ClassVar[dict[tuple[object, ...], Curve]] = {}
 
     @classmethod
-    def open(cls, zoo: Path) -> None:
-        for name in SAMPLE:
-            run = open_run(zoo / name)
-            run = read_samples(run, run.rollouts.steps)
-            cls.looks |= {f"{name}@{part}": (run, round(part * (run.last_step or 0))) for part in LOOKS}
-        fit = whole.fit_curve
+    def take(cls, looks: dict[str, Look]) -> None:
+        cls.looks = looks
+        fit = level.fit_curve
 
         def once(series: Series, **how: object) -> Curve:
             key = (series.name, series.steps.tobytes(), series.values.tobytes(), repr(sorted(how.items())))
@@ -79,7 +114,7 @@ class _Sample:
                 cls.curves[key] = fit(series, **how)  # type: ignore[arg-type]
             return cls.curves[key]
 
-        whole.fit_curve = once  # type: ignore[assignment]
+        level.fit_curve = once  # type: ignore[assignment]
 
     @classmethod
     def first(cls, look: str) -> Told:
@@ -110,26 +145,27 @@ class _Sample:
                     value.cache_clear()
 
 
-def _told(base: Said, other: Said | None) -> str:
+def _in_words(base: Said, other: Said | None) -> str:
     if other is None:
         return "fails"
     if not other:
         return "unused"
-    words = sum(base[look][0] != told[0] for look, told in other.items())
-    came = sum(len(told[1] - base[look][1]) for look, told in other.items())
-    gone = sum(len(base[look][1] - told[1]) for look, told in other.items())
-    verdicts = sum(base[look][2] != told[2] for look, told in other.items())
+    words = sum(base[look].shape != told.shape for look, told in other.items())
+    came = sum(len(told.concerns - base[look].concerns) for look, told in other.items())
+    gone = sum(len(base[look].concerns - told.concerns) for look, told in other.items())
+    verdicts = sum(base[look].verdict != told.verdict for look, told in other.items())
     parts = [f"{words} words"] * bool(words) + [f"{verdicts} verdicts"] * bool(verdicts)
     parts += [f"+{came}"] * bool(came) + [f"-{gone}"] * bool(gone)
     return " ".join(parts) or "same"
 
 
 def say(look: str) -> Told:
-    """The word for the reward, the concerns, and the verdict of a look."""
-    run, step = _Sample.looks[look]
-    reading = read_run(run.until(step))
+    """What is said of a look."""
+    run, step, planned = Sample.looks[look]
+    reading = read_run(run.until(step), budget=planned)
     ids = frozenset(one.id for one in reading.findings if one.severity != "note")
-    return reading.reward.shape, ids, reading.judgement.verdict
+    best = reading.judgement.best_checkpoint
+    return Told(reading.reward.shape, ids, reading.judgement.verdict, None if best is None else best.step)
 
 
 def change(module: str, name: str, factor: float) -> set[str]:

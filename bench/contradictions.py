@@ -14,8 +14,7 @@ from collections.abc import Iterator
 
 from leadline.contract import Reading
 from leadline.digits import apart, number, percent
-from leadline.facts import Finding
-from leadline.facts.finding import REWARD_DROPPED, Cause
+from leadline.facts.finding import REWARD_DROPPED, Cause, Finding
 from leadline.findings.agent_turns import FailingTools, TurnsChange
 from leadline.findings.generation_length import LengthChange
 from leadline.findings.generation_truncation import Truncation
@@ -35,7 +34,7 @@ from leadline.findings.stability_stuck import StuckSeries
 from leadline.findings.timeline_order import OnsetOrder
 from leadline.findings.unexplained_break import UnexplainedBreak
 from leadline.judgement.decide import GO_ON, OPEN, STOP
-from leadline.run import HEADLINE
+from leadline.run import REWARD
 
 APART = 0.02  # of the run: what moved so near moved at the same step
 CUT = "truncated answers"  # told in whole percent
@@ -98,7 +97,7 @@ def _serious(reading: Reading) -> set[str]:
 def _directions(reading: Reading) -> Iterator[str]:
     """Rise, rest and fall, as the first line, the shape, the regime and the findings have it."""
     judgement, serious = reading.judgement, _serious(reading)
-    reason, on_reward = judgement.reason, judgement.judged == HEADLINE
+    reason, on_reward = judgement.reason, judgement.judged == REWARD
     shape = _shape(reading)
     if reason.kind == "rising" and on_reward and serious & FELL:
         yield "rising above a finding that it fell"
@@ -165,7 +164,7 @@ def _meanwhile(reading: Reading) -> Iterator[str]:
 def _shape(reading: Reading) -> str | None:
     """The word for the judged series, as its own line has it."""
     judged = reading.judgement.judged
-    if judged == HEADLINE:
+    if judged == REWARD:
         return reading.reward.shape
     return next((other.shape for other in reading.reward.others if other.name == judged), None)
 
@@ -213,9 +212,9 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
         if reason.kind == "fallen":
             yield judged, "high", reason.high, "the first line"
     if numbers.changed_at is None and numbers.last_number_step is None:
-        yield HEADLINE, "now", numbers.now, "the reward's line"
-        yield HEADLINE, "start", numbers.start, "the reward's line"
-        yield HEADLINE, "high", numbers.peak if reading.reward.shape == "peaked" else None, "the reward's line"
+        yield REWARD, "now", numbers.now, "the reward's line"
+        yield REWARD, "start", numbers.start, "the reward's line"
+        yield REWARD, "high", numbers.peak if reading.reward.shape == "peaked" else None, "the reward's line"
     course = reading.kl_reward.course
     if course is not None:
         yield "kl/ref", "now", course.now, "the line of KL"
@@ -223,24 +222,24 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
         where = finding.id
         match finding.facts:
             case RewardFall() as facts:
-                yield HEADLINE, "now", facts.now, where
-                yield HEADLINE, "high", facts.high, where
-                yield HEADLINE, "start", facts.start, where
+                yield REWARD, "now", facts.now, where
+                yield REWARD, "high", facts.high, where
+                yield REWARD, "start", facts.start, where
             case KlDestructive() as facts:
-                yield HEADLINE, "now", facts.reward_now, where
-                yield HEADLINE, "high", facts.reward_high, where
+                yield REWARD, "now", facts.reward_now, where
+                yield REWARD, "high", facts.reward_high, where
                 yield "kl/ref", "now", facts.kl_now, where
             case KlDrift() as facts:
                 yield "kl/ref", "now", facts.now, where
             case TrainEvalGap() as facts:
                 if facts.high_step == reading.run.first_step:
                     yield facts.held_out, "start", facts.high, where
-                    yield HEADLINE, "start", facts.train_then, where
+                    yield REWARD, "start", facts.train_then, where
                 yield facts.held_out, "now", facts.now, where
                 yield facts.held_out, "high", facts.high, where
-                yield HEADLINE, "now", facts.train_now, where
+                yield REWARD, "now", facts.train_now, where
             case AllTied(reward_at="between", reward=reward):
-                yield HEADLINE, "now", reward, where
+                yield REWARD, "now", reward, where
             case EntropyMoved() as facts:
                 yield "entropy", "now", facts.now, where
                 yield "entropy", "start", facts.start, where
@@ -288,7 +287,7 @@ def _verdicts(reading: Reading) -> Iterator[str]:
         yield f"stop because {reason.kind}"
     if judgement.verdict == "continue" and reason.kind in ("flat", "no_trend", "no_signal", "ceiling"):
         yield f"continue because {reason.kind}"
-    if judgement.verdict == "roll_back" and reason.kind not in ("gamed", "fallen", "no_signal"):
+    if judgement.verdict == "roll_back" and reason.kind not in ("gamed", "fallen", "no_signal", "degraded"):
         yield f"roll back because {reason.kind}"
     if judgement.verdict == "continue" and reason.kind in ("fallen", "gamed", "no_signal") and reason.clear:
         yield f"continue though {reason.kind}"
@@ -363,19 +362,19 @@ def _dates(reading: Reading) -> Iterator[str]:
         rests = [finding.since_step for finding in reading.findings if finding.id in reason.findings]
         if any(step is not None for step in rests) and onset not in rests:
             yield "an onset that no finding names"
-    if reason.kind == "flat" and onset is not None and judgement.judged == HEADLINE:
+    if reason.kind == "flat" and onset is not None and judgement.judged == REWARD:
         for finding in reading.findings:
             late = isinstance(finding.facts, RewardBreak) and finding.facts.step > onset + 0.1 * (last - first)
             if late and finding.severity != "note":
                 yield "flat since before it broke"
     dropped = {found.since_step for found in reading.findings if isinstance(found.facts, RewardFall | KlDestructive)}
-    if reason.kind == "fallen" and judgement.judged == HEADLINE and onset is not None:
+    if reason.kind == "fallen" and judgement.judged == REWARD and onset is not None:
         dropped.add(onset)
     if len(dropped) > 1:
         yield "two dates of one fall"
     for found in reading.findings:
         tiers = found.facts.tiers if isinstance(found.facts, OnsetOrder) else ()
-        for tier in (tier for tier in tiers if HEADLINE in tier.names and dropped):
+        for tier in (tier for tier in tiers if REWARD in tier.names and dropped):
             if not any(tier.first_step <= step <= tier.last_step for step in dropped if step is not None):
                 yield "a fall dated otherwise on the timeline"
     falls = [found.facts for found in reading.findings if isinstance(found.facts, RewardFall)]
@@ -384,13 +383,13 @@ def _dates(reading: Reading) -> Iterator[str]:
         for fall in falls:
             if fall.peaked and fall.high_step != peak.step:
                 yield "two dates of the peak"
-    if peak is not None and best is not None and best.path is None and judgement.judged == HEADLINE:
+    if peak is not None and best is not None and best.path is None and judgement.judged == REWARD:
         counted = reason.kind not in ("gamed", "degraded")  # else steps are ranked by what else is known
         if counted and any(not peak.interval[0] <= step <= peak.interval[1] for step in best.also_evaluate):
             yield "a step as good as the peak, outside its interval"
     kept = best.step if best is not None and best.path is None else None
     peaks = {fall.high_step for fall in falls if fall.peaked and reason.kind == "fallen"}
-    if judgement.judged == HEADLINE and peaks and kept is not None and kept not in peaks:
+    if judgement.judged == REWARD and peaks and kept is not None and kept not in peaks:
         yield "keeps another step than the peak"
     if judgement.next_look_step is not None and judgement.next_look_step <= last:
         yield "the next look has passed"
@@ -407,7 +406,7 @@ def _endings(reading: Reading) -> Iterator[str]:
         yield "the plan is said to be reached, and is not"
     if judgement.verdict != "finished" and planned is not None and last > planned and judgement.horizon is not None:
         yield "past its plan, and not finished"
-    unknown = reading.reward.trajectory.last_number_step is not None and judgement.judged == HEADLINE
+    unknown = reading.reward.trajectory.last_number_step is not None and judgement.judged == REWARD
     if judgement.verdict == "finished" and unknown and judgement.reason.kind in ("rising", "flat", "ceiling"):
         yield f"finished and {judgement.reason.kind}, and its last values are no numbers"
     if judgement.ended is not None and judgement.next_look_step is not None:
@@ -446,7 +445,7 @@ def _causes(reading: Reading) -> Iterator[str]:
         cause = getattr(finding.facts, "cause", None)
         step = getattr(finding.facts, "step", None)
         if isinstance(cause, Cause) and cause.kind in ("none", "outside") and isinstance(step, int):
-            own = {HEADLINE, *(evidence.signal for evidence in finding.evidence)}  # nothing else is about others
+            own = {REWARD, *(evidence.signal for evidence in finding.evidence)}  # nothing else is about others
             beside = {name for at, name in moved if abs(at - step) <= reach and name not in own}
             if beside and (cause.kind == "none" or beside & set(cause.still)):
                 yield f"a cause that overlooks {', '.join(sorted(beside))}"

@@ -37,9 +37,9 @@ from leadline.judgement.case import SPAN, case_of, held
 from leadline.judgement.decide import STOP
 from leadline.plan import plan_of
 from leadline.questions import forecast as product
-from leadline.questions.forecast import ENDS, STEEP
-from leadline.reading import View
+from leadline.questions.forecast import LEAST_LEFT, STEEP
 from leadline.reading.scores import judged_in
+from leadline.reading.view import View
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
         judged = judged_in(view)
         case = None if judged is None else case_of(judged, ())
         if case is not None:
-            seen = case.outlook.now
+            seen = case.ahead
             unit = family if kind == "public" else job.run
             came = gain_came(truth, step)
             found.append(
@@ -88,7 +88,7 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
 def features(cuts: Sequence[Cut]) -> Floats:
     rows = [
         (
-            math.log(max(1 - cut.elapsed, ENDS)),
+            math.log(max(1 - cut.elapsed, LEAST_LEFT)),
             min(max(cut.rise, -STEEP), STEEP) / STEEP,
             cut.lately,
         )

@@ -33,10 +33,10 @@ import numpy as np
 from tables import Table, rate, share
 
 from leadline.facts.finding import SAID
-from leadline.judgement.evidence import LAG
+from leadline.judgement.weigh import LAG
 from leadline.pipeline import view_of
-from leadline.reading.samples import evidence_of
-from leadline.text.evidence import ALL, TOLD
+from leadline.reading.whole import evidence_of
+from leadline.text.evidence import ALL_CUT, TOLD
 from leadline.text.relation import Relation
 
 rule: Any = importlib.import_module("leadline.text.relation")  # its package has a function of that name
@@ -45,8 +45,8 @@ SETS = ("zoo_dev", "zoo2_dev", "zoo3_dev", "own", "own_third")
 LOST = 0.2  # of the truth's range: then it should have been told
 HELD = 0.1  # a sound look has lost less
 TRIED = {  # numbers of the proof, and what else they could be; those that are not the rule's any more are passed over
-    "FAR looped": (0.2, 0.3, 0.4),
-    "FAR alike": (0.15, 0.25),
+    "PROOF looped": (0.2, 0.3, 0.4),
+    "PROOF alike": (0.15, 0.25),
     "ONE_ANSWER": (0.95, 0.97, 0.99),
     "SECOND": (0.05, 0.1, 0.2),
     "LOOPS": (0.1, 0.15, 0.2),
@@ -135,14 +135,13 @@ def _looked(job: backtest.Job, sound: bool) -> list[Seen]:
 def _what_proves(related: Relation) -> Relation:
     """A relation without its samples."""
     tracks = {way: track for way, track in related.tracks.items() if way == "alike"}
-    change = replace(related.change, moves=(), worse=np.zeros(0))
-    return replace(related, text=None, change=change, tracks=tracks)  # type: ignore[arg-type]
+    return replace(related, text=None, moves=(), worse=np.zeros(0), tracks=tracks)  # type: ignore[arg-type]
 
 
 def _proves(seen: Seen, truncated: float = 0.5) -> bool:
     """The product's rule; `main` compares the two."""
     related = 0.0 if seen.related is None else seen.related.p_proven(truncated=seen.cut > truncated)
-    return max(related, float(seen.cut > ALL)) > SAID
+    return max(related, float(seen.cut > ALL_CUT)) > SAID
 
 
 def _asks(seen: Seen) -> bool:
@@ -153,14 +152,16 @@ def _asks(seen: Seen) -> bool:
 @contextmanager
 def _with(numbers: Mapping[str, float]) -> Iterator[float]:
     """The rule with other numbers, and from which share of truncated responses on it counts them."""
-    kept = dict(rule.FAR), {name: getattr(rule, name) for name in numbers if hasattr(rule, name)}
-    rule.FAR.update({name.removeprefix("FAR "): value for name, value in numbers.items() if name.startswith("FAR ")})
+    kept = dict(rule.PROOF), {name: getattr(rule, name) for name in numbers if hasattr(rule, name)}
+    rule.PROOF.update(
+        {name.removeprefix("PROOF "): value for name, value in numbers.items() if name.startswith("PROOF ")}
+    )
     for name in kept[1]:
         setattr(rule, name, numbers[name])
     try:
         yield numbers.get("truncated", 0.5)
     finally:
-        rule.FAR.update(kept[0])
+        rule.PROOF.update(kept[0])
         for name, value in kept[1].items():
             setattr(rule, name, value)
 
@@ -169,7 +170,7 @@ def _shipped() -> dict[str, float]:
     """The numbers of the product, by the names of TRIED."""
     of_rule = {name: getattr(rule, name) for name in TRIED if hasattr(rule, name)}
     return {
-        **{f"FAR {way}": bar for way, bar in rule.FAR.items() if f"FAR {way}" in TRIED},
+        **{f"PROOF {way}": bar for way, bar in rule.PROOF.items() if f"PROOF {way}" in TRIED},
         **of_rule,
         "truncated": 0.5,
     }

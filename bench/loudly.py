@@ -28,7 +28,7 @@ from shapes import log_uniform
 from simulate import Array, autoregressive
 from tables import Table, share
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.findings import found_in
 from leadline.findings.kl_reset import KlReset
 from leadline.findings.reward_fall import RewardFall
@@ -36,7 +36,7 @@ from leadline.findings.signal_no_learning_signal import MostlyTied
 from leadline.findings.stability_spike import Spikes
 from leadline.findings.stability_stuck import StuckSeries
 from leadline.plan import plan_of
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Config, Rollouts, Run, Series
 from leadline.sources import open_run
 

@@ -25,7 +25,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 from simulate import Array, autoregressive, clock
 from tables import Table, share
 
-from leadline.curve.fit import fit_curve
+from leadline.questions.level import Trace
 from leadline.questions.shape import shape_of
 from leadline.run import Series
 
@@ -62,7 +62,7 @@ def truth_of(course: Callable[[Array], Array]) -> str:
 
 def said_of(values: Array) -> tuple[str, float]:
     steps = np.arange(1, len(values) + 1)
-    shape = shape_of(fit_curve(Series("reward/mean", "reward", "", steps, values)))
+    shape = shape_of(Trace(Series("reward/mean", "reward", "", steps, values)))
     word = "rising" if shape.word in UP else "flat" if shape.word in ("flat", "noise") else shape.word
     return word, shape.p
 

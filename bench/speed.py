@@ -29,10 +29,10 @@ from sources_speed import write_console
 from tables import Table
 
 from leadline import kept
-from leadline.curve.fit import fit_curve
 from leadline.curve.noise import prior_over_correlations
 from leadline.curve.posterior import _clock
 from leadline.pipeline import read, read_run
+from leadline.questions.level import Trace
 from leadline.questions.shape import shape_of
 from leadline.report import html
 from leadline.run import Series
@@ -63,7 +63,7 @@ def make_series(n: int, index: int) -> Series:
 def read_series(series: Sequence[Series]) -> None:
     """A look as the product takes it: curves, a forecast to twice the steps, and the words."""
     for one in series:
-        shape_of(fit_curve(one, horizon_step=2 * int(one.steps[-1])))
+        shape_of(Trace(one, end=2 * int(one.steps[-1])))
 
 
 def forget() -> None:

@@ -27,7 +27,7 @@ from tables import Table, share
 from whole_runs import Look, Whole
 
 from leadline.contract import Reading
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.findings.timeline_order import OnsetOrder
 
 FIRST = 0.5  # of the run: the first look that is compared

@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
 from leadline.digits import counted, percent
-from leadline.facts import Facts, Finding, Guide
+from leadline.facts.finding import Facts, Finding, Guide
 from leadline.facts.judgement import Judgement
 from leadline.findings import FACTS, GUIDES
 from leadline.words import sentence

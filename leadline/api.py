@@ -15,8 +15,8 @@ from .contract import Band
 from .errors import LeadlineError
 from .facts.comparison import Comparison, Unit
 from .questions.shape import Shape, shape_of
-from .reading import View
 from .reading.chart_data import band_for
+from .reading.view import View
 from .records import dataclass, fields
 from .report import compare as compare_screen
 from .report import compare_data, data, markdown, notebook, plain, terminal
@@ -82,7 +82,7 @@ class RunReading(contract.Reading):
         """Return what a series' curve does, in one word, with the probability of each; None if it has no numbers."""
         self.series(name)
         part = self._view.of(self.chart_data.series[name])
-        return None if part is None else shape_of(part.curve, part.series)
+        return None if part is None else shape_of(part)
 
     def to_pandas(self, what: frames.What = "series") -> frames.Frame:
         """Return the series by step, the shapes, or the findings as a pandas frame."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .facts import Evidence, Facts, Finding
 from .facts.chart import ChartData
+from .facts.finding import Evidence, Facts, Finding
 from .facts.judgement import Condition, Judgement, PlanSource
 from .facts.machine import Conflict, Resources
 from .facts.sections import Expected, KlReward, Missing, PolicyLoss, Regime, RewardReading

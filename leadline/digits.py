@@ -21,7 +21,7 @@ DRAWN = 5  # significant digits of a point in a chart: a screen of 2,000 lines s
 TENS = np.array([float(f"1e{power}") for power in range(301)])  # exact, which numpy's powers are not everywhere
 ROUNDING = 1e-9  # of the highest value: closer ones are as high
 LOG_ROUNDING = 1e-12  # of a logarithm: a power of ten is never the largest of the digits before
-SETTLED = 12  # significant digits that a plain mean of logged values has on every machine
+REPEATABLE = 12  # significant digits that a plain mean of logged values has on every machine
 UNITS = (86400, "days"), (3600, "h"), (60, "min"), (0, "s")
 NAMED = 6  # names a line of a short text can hold
 LONGEST_NAME = 120  # characters
@@ -178,6 +178,15 @@ def span(first: int, last: int) -> str:
     return f"{first}–{last}" if first != last else str(first)
 
 
+def steps(first: int | None, last: int | None) -> str:
+    """Format the same with what it counts.
+
+    >>> steps(1, 25), steps(3, 3), steps(None, None)
+    ('steps 1–25', 'step 3', 'no step')
+    """
+    return "no step" if first is None or last is None else f"step{'s' * (first != last)} {span(first, last)}"
+
+
 def went(before: float, after: float) -> str:
     """Format a number and what it became, with as many decimals.
 
@@ -228,7 +237,7 @@ def settled(value: float) -> float:
     >>> settled(0.12349999999999998), settled(1 / 3)
     (0.1235, 0.333333333333)
     """
-    return float(f"{value:.{SETTLED}g}")
+    return float(f"{value:.{REPEATABLE}g}")
 
 
 def exact_sum(values: Iterable[float]) -> float:
@@ -285,7 +294,7 @@ def _written(data: object) -> object:
 
 
 def short(values: NDArray[np.floating] | NDArray[np.integer]) -> list[float | None]:
-    """Return the values with DRAWN significant digits; None where one is not finite.
+    """Return the values with DRAWN significant digits; None if one is not finite.
 
     >>> short(np.array([0.123456789, np.nan, 1234567.0]))
     [0.12346, None, 1234600.0]

@@ -9,18 +9,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .curve.track import LEAST, running_median, scale_of
+from .curve.cells import LEAST, running_median, scale_of
 from .digits import percent, went
-from .facts import Finding
-from .facts.finding import SAID
+from .facts.finding import SAID, Finding
 from .facts.sections import Expected
+from .questions.direction import p_climbed, p_sank
+from .questions.shape import shape_of
 from .reading.loss import centred
-from .reading.view import HEADLINE, View
-from .run import Run, Series, Values
+from .reading.view import View
+from .run import REWARD, Run, Series, Values, numbers_of
 
 SELDOM = 0.1  # of the points: what fewer of them show is rounding, or over soon, and asks for no remark
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
-POLICY = ("reward.", "kl.", "policy.", "generation.", "signal.", "stability.")  # findings about the policy
+ABOUT_POLICY = ("reward.", "kl.", "policy.", "generation.", "signal.", "stability.")  # findings about the policy
 UNSIGNED = re.compile(r"\bk[23]\b|k3-type|low_var|>= ?0")
 
 Remark = tuple[str, str]  # what looks odd, and why it is normal, without a full stop
@@ -29,14 +30,14 @@ Remark = tuple[str, str]  # what looks odd, and why it is normal, without a full
 def read(view: View, findings: tuple[Finding, ...] = ()) -> tuple[Expected, ...]:
     """Return every odd value of this run that its configuration or kind explains. Beside a serious finding, what would
     be a sign of good learning is none."""
-    serious = any(finding.severity != "note" and finding.id.startswith(POLICY) for finding in findings)
+    serious = any(finding.severity != "note" and finding.id.startswith(ABOUT_POLICY) for finding in findings)
     rules = (rule for rule in RULES if not (serious and rule is entropy_falls))
     return tuple(Expected(f"expected.{rule.__name__}", *remark) for rule in rules if (remark := rule(view)) is not None)
 
 
 def negative_loss(view: View) -> Remark | None:
     loss = next((one for name in LOSSES if (one := view.run.get(name)) is not None and one.finite.any()), None)
-    values = _finite(loss)
+    values = numbers_of(loss)
     below = int((values < 0).sum())
     if len(values) < LEAST or 2 * below <= len(values) or _rests_about_zero(values):
         return None  # about zero it has both signs, as expected
@@ -49,9 +50,9 @@ def negative_loss(view: View) -> Remark | None:
 def clip_zero(view: View) -> Remark | None:
     updates = view.run.config.updates_per_batch
     clipped = next(
-        (values for name in ("clip/frac", "clip/frac_high") if len(values := _finite(view.run.get(name)))), ()
+        (values for name in ("clip/frac", "clip/frac_high") if len(values := numbers_of(view.run.get(name)))), ()
     )
-    update_kl = _finite(view.run.get("kl/update"))
+    update_kl = numbers_of(view.run.get("kl/update"))
     if len(clipped) < LEAST or np.any(clipped) or (updates is not None and updates > 1):
         return None
     if len(update_kl) >= LEAST and not update_kl.any():
@@ -65,7 +66,7 @@ def clip_zero(view: View) -> Remark | None:
 
 
 def advantages_about_zero(view: View) -> Remark | None:
-    values = _finite(view.run.get("adv/mean"))
+    values = numbers_of(view.run.get("adv/mean"))
     if len(values) < LEAST or not centred(view.run) or not _about_zero(values):
         return None
     return "Mean advantage stays near 0.", "advantages are centered within each group or batch, whatever the reward"
@@ -84,7 +85,7 @@ def no_reference_kl(view: View) -> Remark | None:
 
 
 def kl_logged_as_zero(view: View) -> Remark | None:
-    values, beta = _finite(view.run.get("kl/ref")), view.run.config.kl_coefficient
+    values, beta = numbers_of(view.run.get("kl/ref")), view.run.config.kl_coefficient
     if len(values) < LEAST or values.any() or beta not in (0, None):
         return None
     given = "KL coefficient is 0" if beta == 0 else "a KL coefficient of 0 does that"
@@ -93,7 +94,7 @@ def kl_logged_as_zero(view: View) -> Remark | None:
 
 def negative_update_kl(view: View) -> Remark | None:
     series = view.run.get("kl/update")
-    values = _finite(series)
+    values = numbers_of(series)
     if series is None or not len(values) or np.mean(values < 0) < SELDOM or _cannot_be_negative(series, view.run):
         return None
     return (
@@ -112,12 +113,10 @@ def _cannot_be_negative(series: Series, run: Run) -> bool:
 
 
 def reward_after_kl(view: View) -> Remark | None:
-    raw, after = view.run.get(HEADLINE), view.run.get("reward/after_kl_mean")
+    raw, after = view.run.get(REWARD), view.run.get("reward/after_kl_mean")
     if raw is None or after is None or view.run.config.kl_place == "loss":
         return None
-    _, ours, theirs = np.intersect1d(raw.steps, after.steps, return_indices=True)
-    gap = raw.values[ours] - after.values[theirs]
-    gap = gap[np.isfinite(gap)]
+    gap = np.subtract(*raw.beside(after))
     if len(gap) < LEAST or np.mean(gap > 0) < 0.5:
         return None
     says = f"`{after.key}` is below `{raw.key}`."
@@ -144,14 +143,14 @@ def normalised_reward(view: View) -> Remark | None:
 
 
 def entropy_falls(view: View) -> Remark | None:
-    entropy, shape = view.of("entropy"), view.shape(HEADLINE)
-    if entropy is None or shape is None or entropy.curve.breaks:
+    reward = view.readable(REWARD)
+    if reward is None or p_climbed(reward.curve) <= SAID:
         return None
-    change, gain = view.change("entropy"), view.change(HEADLINE)
-    if change is None or gain is None or min(change.fell, gain.rose) <= SAID:
+    entropy = view.readable("entropy")
+    if entropy is None or p_sank(entropy.curve) <= SAID or entropy.curve.breaks:
         return None
     start, now = entropy.start, entropy.now
-    if now >= start / 2 or shape.word in ("declining", "peaked", "noise", "undecided"):
+    if now >= start / 2 or shape_of(reward).word in ("declining", "peaked", "noise", "undecided"):
         return None
     return (
         f"Entropy dropped {went(start, now)} while reward rose.",
@@ -161,7 +160,7 @@ def entropy_falls(view: View) -> Remark | None:
 
 def warm_up(view: View) -> Remark | None:
     series = view.run.get("lr")
-    values = _finite(series)
+    values = numbers_of(series)
     if series is None or len(values) < LEAST or not (np.diff(values[:LEAST]) > 0).all():
         return None
     rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
@@ -170,10 +169,6 @@ def warm_up(view: View) -> Remark | None:
         return None
     step = int(series.steps[series.finite][place])
     return "Little changes at first.", f"the learning rate warms up until step {step}; earlier updates are smaller"
-
-
-def _finite(series: Series | None) -> Values:
-    return np.empty(0) if series is None else series.numbers
 
 
 def _in_its_own_unit(values: Values) -> Values:

@@ -12,7 +12,7 @@ from .arguments import check_choice
 from .contract import Reading
 from .errors import need
 from .questions.shape import WORDS, shape_of
-from .reading import View
+from .reading.view import View
 from .words import sentence
 
 Frame: TypeAlias = Any  # pandas.DataFrame or polars.DataFrame; neither need be installed, for us or for mypy
@@ -48,7 +48,7 @@ def _series(reading: Reading) -> Columns:
 
 def _shapes(reading: Reading, view: View) -> Columns:
     parts = [part for series in reading.chart_data.series.values() if (part := view.of(series)) is not None]
-    shapes = [shape_of(part.curve, part.series) for part in parts]
+    shapes = [shape_of(part) for part in parts]
     words: dict[str, list[object]] = {word: [shape.probabilities[word] for shape in shapes] for word in WORDS}
     return {"metric": [part.curve.metric for part in parts], "shape": [shape.word for shape in shapes], **words}
 

@@ -1,4 +1,4 @@
-"""Answers that are kept from one look to the next: what did not change since is not worked out again."""
+"""Answers kept from one check of a run to the next: what did not change is not computed again."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _KEPT: list[OrderedDict[object, Any]] = []
 
 
 def kept(most: int) -> Callable[[Callable[Asked, Answer]], Callable[Asked, Answer]]:
-    """Let a pure function remember its last `most` answers, which nobody may change. What has a `fingerprint` is known
-    again by that and not held on to, unlike what `lru_cache` is asked about."""
+    """Let a pure function remember its last `most` answers, which must not be changed. Unlike `lru_cache`, it knows an
+    argument with a `fingerprint` by that and does not keep it alive."""
 
     def remembering(answer: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
         known: OrderedDict[object, Answer] = OrderedDict()

@@ -10,19 +10,20 @@ import numpy as np
 
 from . import expected
 from .contract import Reading, RunSummary, Settings, Signal
+from .facts.finding import by_weight
 from .findings import found_in
 from .judgement.decide import judge
 from .plan import Plan, plan_of
-from .reading import View, by_weight
 from .reading.chart_data import Wanted, chart_data
 from .reading.machine import resources_of
 from .reading.outage import outages, passing, without_outages
 from .reading.processes import conflicts_of
 from .reading.scores import judged_in, missing
+from .reading.view import View
 from .reading.wall_clock import long_still
 from .records import replace
 from .review.store import with_reviews
-from .run import HEADLINE, Run
+from .run import REWARD, Run
 from .sections import kl_reward_of, policy_loss_of, reward_of
 from .sources import Joining, open_run, read_samples
 from .text.sampler import steps_to_read
@@ -55,18 +56,18 @@ def read_run(
     charts: Wanted = "all",
     now: float | None = None,
 ) -> Reading:
-    """Read a run that is already opened.
+    """Read a run that is already open.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
-    `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
-    `now`: the time at which it is read, in seconds since the epoch; by default that of the clock. A run whose log has
-    long been still by then is taken to be finished."""
+    `charts`: what to prepare for drawing, all that a page shows or only what a screen does.
+    `now`: when it is read, in seconds since the epoch; the present by default. A run whose log has long been silent by
+    then counts as finished."""
     return read_view(view_of(run, budget=budget, now=now), price=price, charts=charts)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
+@np.errstate(over="ignore", invalid="ignore")  # values near 1e308 overflow: the results are read as missing numbers
 def view_of(run: Run, *, budget: int | None = None, now: float | None = None) -> View:
-    """Return the run under the eyes of all findings: the last files, reviews and the samples to look at, are read
-    here, and the clock is asked whether its log has long been still, so that every reader of a run is told the same."""
+    """Return a run as findings see it. The last files are read here, reviews and samples, and the clock is asked
+    whether the log has long been silent: from here on the same view gives the same reading."""
     loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
     gaps = passing(loaded, outages(loaded))
     silent = long_still(run, time.time() if now is None else now)
@@ -76,12 +77,12 @@ def view_of(run: Run, *, budget: int | None = None, now: float | None = None) ->
 
 @np.errstate(over="ignore", invalid="ignore")
 def read_view(view: View, *, price: float | None = None, charts: Wanted = "all") -> Reading:
-    """Run the flow right of the files. Pure: the same run gives the same reading."""
-    rewards, regime, loss = reward_of(view), kl_reward_of(view), policy_loss_of(view)
-    machine, others = resources_of(view), conflicts_of(view)
+    """Return the reading of a view. Pure: no file is opened, and no clock is asked."""
     found = by_weight(found_in(view))
+    rewards, regime, loss = reward_of(view), kl_reward_of(view), policy_loss_of(view, found)
+    machine, others = resources_of(view.whole), conflicts_of(view.whole)
     verdict = judge(view.run, judged_in(view), found, price=price)
-    if verdict.judged == HEADLINE and verdict.reason.kind == "fallen":  # a drop that the curve has not followed yet
+    if verdict.judged == REWARD and verdict.reason.kind == "fallen":  # a drop that the curve has not followed yet
         rewards = replace(rewards, trajectory=replace(rewards.trajectory, now=verdict.reason.level))
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
@@ -102,7 +103,12 @@ def _summary(run: Run, plan: Plan | None) -> RunSummary:
     config = run.config
     planned, source = (config.planned_steps, None) if plan is None else (plan.planned, plan.source)
     if plan is not None and planned is not None:
-        planned += run.counts_from_zero  # its last step, told as how many there are
+        planned += run.counts_from_zero  # from its last step to how many there are
+    notes = run.notes
+    if run.last_step is None:
+        notes = (NOTHING_LOGGED, *notes)
+    elif planned is not None and planned < run.last_step:
+        notes = (PAST_THE_PLAN.format(run.last_step, planned), *notes)
     return RunSummary(
         run.path,
         run.framework,
@@ -115,16 +121,10 @@ def _summary(run: Run, plan: Plan | None) -> RunSummary:
         run.unread_keys,
         missing(run, planned),
         run.events,
-        (*_plan_notes(run, planned), *run.notes),
+        notes,
         run.checkpoints,
         Settings(
             config.kl_coefficient, config.group_size, config.updates_per_batch, config.learning_rate, config.length_cap
         ),
         source,
     )
-
-
-def _plan_notes(run: Run, planned: int | None) -> tuple[str, ...]:
-    if run.last_step is None:
-        return (NOTHING_LOGGED,)
-    return () if planned is None or planned >= run.last_step else (PAST_THE_PLAN.format(run.last_step, planned),)

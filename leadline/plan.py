@@ -8,9 +8,9 @@ from .questions.schedule import schedule_of
 from .records import dataclass, replace
 from .run import Run
 
-ENDS = "time/total"
+TOTAL_TIME = "time/total"
 RATE = "lr"
-EXTENDED = 0.5  # of its length: as what a run that is finished is judged to go on for
+EXTENDED = 0.5  # of its length: by so much a finished run is judged as if extended
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Plan:
 
     @property
     def over(self) -> bool:
-        """Tell whether it came to an end of its own, so that nothing more is to be expected: silence is no such end."""
+        """Return whether the run itself ended, so that nothing more will come; a silent log doesn't prove that."""
         return self.ended not in (None, "silent")
 
     @property
@@ -47,10 +47,10 @@ class Plan:
 
 
 def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | None:
-    """Return the plan of a run. `planned` is how many steps somebody says that it is to have; where nobody does, the
-    learning rate may show its end. Where no plan is known the run is judged as if it went on for as long again, where
-    it is finished as if it were extended by half, or to the end of a plan that it has not reached. `silent`: whoever
-    reads it knows that its log has long been still. None: nothing was logged."""
+    """Return the plan of a run; None if nothing was logged. `planned` is how many steps the user or its settings say it
+    has; if neither does, the learning rate may show its end. Without a plan the run is judged as if it went on for as
+    long again. A finished run is judged as if extended by half, or to the end of a plan that it has not reached.
+    `silent`: its log has long been still."""
     first, now = run.first_step, run.last_step
     if first is None or now is None:
         return None
@@ -68,8 +68,7 @@ def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | No
 
 
 def _scheduled(run: Run, now: int) -> int | None:
-    """Return the step at which the learning rate has run out; None where nothing shows it, or groups of parameters
-    differ."""
+    """Return the step at which the learning rate runs out; None if nothing shows it, or groups of parameters differ."""
     rates = [series for series in run.series if series.name == RATE or series.name.startswith(f"{RATE}@")]
     ends = {None if (schedule := schedule_of(rate, now)) is None else schedule.last_step for rate in rates}
     return ends.pop() if len(ends) == 1 else None
@@ -90,9 +89,9 @@ def _ended(run: Run, planned: int | None, now: int, source: PlanSource | None, *
 
 
 def _has_a_summary(run: Run, now: int) -> bool:
-    """Tell whether the trainer wrote how long it took, as it does once when it is through. Some write a running clock
-    under such a name, with every row."""
-    summary = run.get(ENDS)
+    """Return whether the trainer wrote how long it took, as it does once at the end. Some write a running clock under
+    such a name with every row."""
+    summary = run.get(TOTAL_TIME)
     if summary is None or not summary.points or int(summary.steps[-1]) < now:
         return False
     rows = max((series.points for series in (*run.series, *run.unread) if series is not summary), default=0)

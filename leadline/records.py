@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = ["asdict", "astuple", "dataclass", "field", "fields", "replace"]
 
-OFTEN = 32  # instances: compiling an `__init__` takes as long as filling some hundred without
+OFTEN = 64  # instances: compiling an `__init__` takes as long as filling some hundred without
 
 
 class _Factory:

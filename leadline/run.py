@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
@@ -22,7 +23,8 @@ Flags: TypeAlias = NDArray[np.bool_]
 Kind = TypeVar("Kind", np.int64, np.float64)
 Some = TypeVar("Some", bound="TimedColumns")
 
-HEADLINE = "reward/mean"  # the training reward, which the other series are read against
+REWARD = "reward/mean"  # the training reward, which the other series are read against
+LENGTH, LONGEST = "len/response_mean", "len/response_max"  # of responses, in tokens
 LARGEST = 1e303  # beyond this a few hundred values cannot be added up, and no metric lies there: as good as infinite
 
 
@@ -34,7 +36,7 @@ def no_numbers() -> Steps:
     return np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Series:
     """One metric. Missing, NaN and exact 0 are three facts: a missing step is absent, NaN stays NaN, 0 stays 0."""
 
@@ -81,11 +83,14 @@ class Series:
                 column.flags.writeable = False  # ours alone, so the constructor need not copy it
         return cls(name, key, kind, written, columns[0], columns[1] if walls is not None else None)
 
-    @property
+    @cached_property
     def fingerprint(self) -> bytes:
         """The same for series of the same name and numbers, which have the same curve."""
         named = f"{self.name}\0{self.points}\0".encode("utf-8", "replace")
-        return blake2b(named + self.steps.tobytes() + self.values.tobytes()).digest()
+        unbroken = self.points and self.steps[-1] - self.steps[0] == self.points - 1  # known by its first
+        told = blake2b(named + (self.steps[:1] if unbroken else self.steps).tobytes())
+        told.update(self.values.tobytes())
+        return told.digest()
 
     @property
     def points(self) -> int:
@@ -111,6 +116,13 @@ class Series:
     def known(self) -> tuple[Steps, Values]:
         """Return the steps and values of finite points."""
         return self.steps[self.finite], self.numbers
+
+    def beside(self, other: Series) -> tuple[Values, Values]:
+        """Return the numbers of two series at the steps at which both have one."""
+        _, ours, theirs = np.intersect1d(self.steps, other.steps, assume_unique=True, return_indices=True)
+        mine, others = self.values[ours], other.values[theirs]
+        both = np.isfinite(mine) & np.isfinite(others)
+        return mine[both], others[both]
 
     def until(self, step: int) -> Series:
         """Return the points at or before `step`, without copying."""
@@ -403,7 +415,7 @@ class Run:
         """Return whether its first update is step 0, so that N steps end at N - 1. A reward at step 0 may be that of
         the policy before its first update, so it tells only where no update was logged."""
         updates = [one for one in self.series if one.name.startswith("loss/") or one.name == "grad_norm"]
-        told = updates or [one for one in self.series if one.name == HEADLINE]
+        told = updates or [one for one in self.series if one.name == REWARD]
         return min((int(one.steps[0]) for one in told if one.points), default=None) == 0
 
     @property
@@ -438,6 +450,11 @@ class Run:
                 if seen.walls is not None and seen.points and np.isfinite(seen.walls[-1]):
                     ends.append(float(seen.walls[-1]))
         return max(ends, default=None)
+
+
+def numbers_of(series: Series | None) -> Values:
+    """Return the finite values of a series, none where it was not logged."""
+    return no_values() if series is None else series.numbers
 
 
 def settle_names(series: Sequence[Series]) -> tuple[Series, ...]:

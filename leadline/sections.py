@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from .curve.cells import LEAST
 from .curve.curve import Curve
-from .curve.track import LEAST
-from .facts.finding import SAID
+from .facts.finding import SAID, Finding
 from .facts.sections import (
     Drift,
     Explanation,
@@ -19,9 +20,8 @@ from .facts.sections import (
     RewardReading,
     Trajectory,
 )
-from .findings import policy_loss_jump
 from .questions.direction import (
-    known_to,
+    is_dated,
     p_about_zero,
     p_going_down,
     p_rests_at_zero,
@@ -31,54 +31,53 @@ from .questions.direction import (
     way_of,
 )
 from .questions.fall import p_fallen, top_interval, top_step
-from .questions.level import SPELL, silence
-from .questions.shape import AGREED, WORDS, Shape, turning_point
-from .reading.kl import LENGTH, MEAN, SUM, UNIDENTIFIED, distance, near_reference, readable
-from .reading.loss import centred, loss_series, without_evidence
-from .reading.scores import components, held_out
-from .reading.view import HEADLINE, View
-from .reading.whole import Trace
-from .run import Series
+from .questions.level import SPELL, Trace, silence
+from .questions.shape import AGREED, WORDS, Shape, shape_of, turning_point
+from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance, kl_and_reward, near_reference
+from .reading.loss import by_construction, centred, loss_series
+from .reading.scores import other_rewards
+from .reading.view import View
+from .run import LENGTH, REWARD
 
-AGREE = 2  # looks before this one that must agree, with fewer
+LOOKED_BACK = 2  # points before the last: one of them may be odd
 INSTEAD = ("entropy", LENGTH)
 BOTH = SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
 
 
 def reward_of(view: View) -> RewardReading:
     """Return what the training reward does, and what the other rewards do beside it."""
-    reward, shape = view.of(HEADLINE), view.shape(HEADLINE)
-    others = (*held_out(view), *components(view))
-    if reward is None or shape is None:
-        series = view.run.get(HEADLINE)
+    reward = view.of(REWARD)
+    others = other_rewards(view)
+    if reward is None:
+        series = view.run.get(REWARD)
         state = Trajectory("missing") if series is None else Trajectory("not_numbers", points=series.points)
         return RewardReading("undecided", dict.fromkeys(WORDS, 0.0), None, others=others, trajectory=state)
-    curve, series = reward.curve, reward.series
-    peak = _peak(shape, curve, series)
+    shape = shape_of(reward)
+    peak = _peak(shape, reward)
     return RewardReading(
         shape.word,
         {word: round(p, 4) for word, p in shape.probabilities.items()},
         peak,
         others=others,
-        trajectory=_trajectory(reward, shape, peak, view.stretch.first),
+        trajectory=_trajectory(reward, shape, peak, view.stretch.since),
     )
 
 
-def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:
+def _peak(shape: Shape, reward: Trace) -> RewardPeak | None:
     if shape.peak is None or shape.peak.probability <= 1 - AGREED:
         return None
-    step = top_step(curve, logged)
-    interval = top_interval(curve, logged, shape.peak)
+    step = top_step(reward)
+    interval = top_interval(reward, shape.peak)
     return RewardPeak(step, interval, round(shape.peak.probability, 4))
 
 
-def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: float | None) -> Trajectory:
+def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: int | None) -> Trajectory:
     curve, logged, silent = reward.curve, reward.series, silence(reward.series)
     turn = None  # where the course that its word names began, if not at its start
     if shape.word in ("accelerating", "rising", "decelerating"):
-        turn = turning_point(curve, logged)
+        turn = turning_point(reward)
     elif shape.word == "declining":
-        turn = turning_point(curve, logged, -1.0)
+        turn = turning_point(reward, -1.0)
     return Trajectory(
         "constant" if curve.constant else "read" if curve.decidable else "too_few",
         points=curve.points,
@@ -88,7 +87,7 @@ def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: flo
         peak=None if peak is None else reward.at(peak.step),
         turn=turn,
         noise=curve.noise,
-        changed_at=None if since is None else round(since),
+        changed_at=since,
         last_number_step=int(logged.steps[-silent - 1]) if silent else None,
     )
 
@@ -98,7 +97,7 @@ def kl_reward_of(view: View) -> KlReward:
     kl = distance(view)
     if kl is None:
         return _without_kl(view)
-    both = readable(view)
+    both = kl_and_reward(view)
     if both is None:
         return KlReward(state="too_little", course=_course(kl))
     reward = both[1]
@@ -110,7 +109,7 @@ def kl_reward_of(view: View) -> KlReward:
     said = p > BOTH and stretches[-1].regime == word and not any(silence(part.series) for part in both)
     said = said and _stood_before(both, stretches[-1])
     begun = stretches[-1] if said and not frozen else None
-    if begun is not None and known_to(*begun.first_between, reward.curve) is None:
+    if begun is not None and not is_dated(*begun.first_between, reward.curve):
         begun = None
     return KlReward(
         word if said else "undecided",
@@ -126,13 +125,13 @@ def kl_reward_of(view: View) -> KlReward:
 
 
 def _stood_before(both: tuple[Trace, Trace], last: Regime) -> bool:
-    """Tell whether a regime has lasted for many points, or stood one point ago, or two where that one was odd: one last
-    point is none."""
+    """Return whether a regime has lasted for many points, or stood one point ago, or two if that one was odd: a single
+    last point is no regime."""
     logged = [part.series for part in both]
     if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in logged) >= SPELL:
         return True
     steps = logged[1].steps[logged[1].finite]
-    earlier = ([part.until(step) for part in both] for step in steps[-2 : -2 - AGREE : -1].tolist())
+    earlier = ([part.until(step) for part in both] for step in steps[-2 : -2 - LOOKED_BACK : -1].tolist())
     return any(
         regime_now(kl.curve, reward.curve)[0] == last.regime
         for kl, reward in earlier
@@ -156,7 +155,7 @@ def _without_kl(view: View) -> KlReward:
     drift = tuple(
         Drift(name, way_of(part.curve), part.start, part.now)
         for name in names
-        if (part := view.of(name)) is not None and part.curve.decidable
+        if (part := view.readable(name)) is not None
     )
     if logged:
         return KlReward("no_kl", state="always_zero", drift=drift)
@@ -165,7 +164,7 @@ def _without_kl(view: View) -> KlReward:
     return KlReward("no_kl", state="not_logged", course=course, drift=drift)
 
 
-def policy_loss_of(view: View) -> PolicyLoss:
+def policy_loss_of(view: View, findings: Sequence[Finding]) -> PolicyLoss:
     """Return what the logged policy loss is, and what it does."""
     series = loss_series(view.run)
     if series is None:
@@ -173,16 +172,16 @@ def policy_loss_of(view: View) -> PolicyLoss:
     loss = view.whole.of(series)  # read for itself, and with every jump in it: never against the reward
     if loss is None:
         return PolicyLoss(because="not_numbers", numbers=LossNumbers(points=series.points))
-    return without_evidence(view.run, series) or _pattern(view, loss)
+    return by_construction(view.run, series) or _pattern(view, loss, findings)
 
 
-def _pattern(view: View, loss: Trace) -> PolicyLoss:
+def _pattern(view: View, loss: Trace, findings: Sequence[Finding]) -> PolicyLoss:
     """Return the pattern of a loss that carries evidence."""
     curve = loss.curve
     numbers = LossNumbers(points=curve.points, start=loss.start, now=loss.now, noise=curve.noise)
     if not curve.decidable:
         return PolicyLoss(informative=True, because="too_few", numbers=numbers)
-    if policy_loss_jump.detect(view):
+    if any(finding.id == "policy_loss.jump" for finding in findings):
         return PolicyLoss(True, "jumped", because="jumped", numbers=numbers)
     return _direction(curve, numbers, is_centred=centred(view.run))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leadline.facts import Evidence, Facts, Finding, Severity
+from leadline.facts.finding import Evidence, Facts, Finding, Severity
 from leadline.findings.conflict_process import SlowedBy
 from leadline.findings.generation_truncation import Truncation
 from leadline.findings.kl_destructive import KlDestructive

@@ -22,7 +22,8 @@ from leadline.curve import posterior
 from leadline.curve.curve import Curve
 from leadline.curve.fit import fit_curve
 from leadline.live import look
-from leadline.reading import View, whole
+from leadline.questions import level
+from leadline.reading.view import View
 from leadline.run import Series
 from leadline.text import evidence
 from leadline.text.relation import Relation, relation
@@ -94,9 +95,9 @@ def forget() -> None:
 
 def keep() -> None:
     """From now on in this process."""
-    if whole.fit_curve is fitted:
+    if level.fit_curve is fitted:
         return
-    whole.fit_curve = fitted
+    level.fit_curve = fitted
     evidence.relation = related
     pipeline.read_view = look.read_view = read_view
     posterior._clock = lru_cache(maxsize=CLOCKS)(posterior._clock.__wrapped__)

@@ -7,6 +7,7 @@ from kept import fitted
 from numpy.typing import NDArray
 
 from leadline.curve.curve import Curve
+from leadline.questions.level import Trace
 from leadline.run import Series
 
 Floats = NDArray[np.float64]
@@ -20,6 +21,10 @@ def series(values: object, name: str = "reward/mean", steps: object | None = Non
 def curve(values: object, **options: object) -> Curve:
     one = series(values)
     return fitted(one, **options)
+
+
+def trace(values: object) -> Trace:
+    return Trace(series(values))
 
 
 def clock(count: int) -> Floats:

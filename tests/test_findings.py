@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.findings import FACTS, FILES, GUIDES
 from leadline.words import sentence
 

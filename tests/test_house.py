@@ -10,16 +10,15 @@ from collections.abc import Iterator
 import pytest
 from package import trees
 
-# What only `curve/` and `questions/` look at: the posterior paths of a curve and what is cut out of them.
 SQL = re.compile(r"[\s(]*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|PRAGMA|FROM|WHERE|ORDER|ON CONFLICT)\b")
 OF_FILES = ("options", "watch", "found")
+# What only `curve/` and `questions/` look at: the posterior paths of a curve and what is cut out of them.
 PATHS = {"paths", "seen", "summit", "climb", "speed", "bend", "trendless", "at_rest", "levels_at"}
 
 # Who may open files: what reads logs, follows and records runs, writes reports; and some that read the package itself.
 OPENERS = ("sources/", "live/", "inside/", "recorder/", "cli/", "fleet/")
 OPENS: dict[str, str] = {
     "curve/posterior.py": "its own table, from the package",
-    "report/files.py": "writes reports",
     "report/html/page.py": "its own static parts, from the package",
     "vocabulary/dialect.py": "its own tables, from the package",
     "vocabulary/names.py": "its own words, from the package",
@@ -27,6 +26,7 @@ OPENS: dict[str, str] = {
     "review/store.py": "what readers said of a run",
     "serve/app.py": "its own static parts, from the package",
     "shelf/home.py": "what the system tells of this machine and its processes",
+    "state.py": "files that are replaced as a whole: reports, answers, reviews",
 }
 OPENING = {
     "open",

@@ -26,7 +26,7 @@ def test_sources_shows_each_series_and_how_it_was_decided(
     monkeypatch.setenv("COLUMNS", "100")
     text = printed(capsys, "sources", str(EXAMPLES / "collapsed"))
     assert re.search(r"reward/mean +critic/score/mean +524  exact key: reward", text)
-    assert "metrics.jsonl (jsonl) · steps 1 to 524 · 524 rows · exact" in text
+    assert "metrics.jsonl (jsonl) · steps 1–524 · 524 rows · exact" in text
     assert "settings    algorithm grpo" in text
     assert "missing     checkpoints: can't name a checkpoint to roll back to" in text
     assert re.search(r"event +learning rate jumped .* at step 203", " ".join(text.split()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.findings import found_in
 from leadline.reading.machine import resources_of
 from leadline.reading.processes import conflicts_of
@@ -32,15 +32,16 @@ def read_kl(view: View) -> Topic:
 
 
 def read_resources(view: View) -> Topic:
-    return Topic(resources_of(view), findings(view, "resources."))
+    return Topic(resources_of(view.whole), findings(view, "resources."))
 
 
 def read_conflicts(view: View) -> Topic:
-    return Topic(conflicts_of(view), findings(view, "conflict.", "resources.eval", "resources.checkpoint"))
+    return Topic(conflicts_of(view.whole), findings(view, "conflict.", "resources.eval", "resources.checkpoint"))
 
 
 def read_loss(view: View) -> Topic:
-    return Topic(policy_loss_of(view), findings(view, "policy_loss."))
+    found = findings(view, "policy_loss.")
+    return Topic(policy_loss_of(view, found), found)
 
 
 def read_reward(view: View) -> Topic:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.reading.view import View
 from leadline.run import Rollout, Rollouts, Run, Series
 

@@ -8,7 +8,7 @@ from shapes import Facts, draw_any, facts, null
 from simulate import ODD_NOISES, PHIS, generator, observe
 from tables import Headline, Record, Table, average, share, where
 
-from leadline.questions.direction import BENDS
+from leadline.questions.shape import BENDS
 
 NAME = "calibration"
 TITLE = "Statements said with p > .9 that are true"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from ..contract import Reading
 from ..errors import LeadlineError
-from ..fleet.scan import Done, scan
+from ..fleet.scan import scan
 from ..live.memory import give_back
 from ..pipeline import read
 from ..records import replace
@@ -20,7 +21,7 @@ from ..review import store
 from ..run import Review, Run
 from ..shelf import query
 from ..shelf.base import MEMORY
-from ..shelf.row import ShelfEntry, Task
+from ..shelf.row import ShelfEntry, Task, UnitOutcome
 from ..shelf.store import Shelf
 from ..shelf.summary import unreadable
 from ..sources import open_run
@@ -47,6 +48,8 @@ class Library:
         self._lock, self._scanning = threading.Lock(), threading.Lock()
         self._readings: OrderedDict[Key, tuple[bytes, float, Reading, Links]] = OrderedDict()
         self._scans, self._shelf = shelf is None, shelf or Shelf(MEMORY)
+        if self._scans:
+            weakref.finalize(self, self._shelf.close)  # sqlite warns of what is left open
         self._folders = tuple(scanned) or tuple(map(str, roots.folders))
 
     def reading(
@@ -116,17 +119,18 @@ class _Here:
     def submit(self, tasks: Sequence[Task]) -> None:
         self._tasks += tasks
 
-    def collect(self, patience: float) -> Done:
+    def collect(self, patience: float) -> list[tuple[Task, UnitOutcome | None]]:
         from ..fleet.reader import read_task  # only a triage needs it
 
         with only_below(self._roots) as links:
-            outcome = read_task(self._tasks.pop(0))
+            task = self._tasks.pop(0)
+            outcome = read_task(task)
         if time.monotonic() > self._until:
             self._ended.set()
         if links:
             entries = tuple(_explained(entry, links_outside(links)) for entry in outcome.entries)
             outcome = replace(outcome, entries=entries)
-        return Done((outcome,))
+        return [(task, outcome)]
 
     def close(self) -> None:
         self._tasks.clear()

@@ -16,11 +16,11 @@ from ..comparison.together import compare
 from ..contract import Evidence, Finding, Reading
 from ..digits import written
 from ..errors import LeadlineError
+from ..facts.comparison import RunStanding
 from ..facts.sections import hidden
 from ..inventory import take
 from ..records import dataclass
 from ..report import series as tables
-from ..report.compare_data import as_data as compared_data
 from ..report.data import plain
 from ..report.plain import line, name
 from ..report.review import sections
@@ -31,14 +31,12 @@ from ..review.store import load_of
 from ..run import Rollout
 from ..shelf.query import RowNow
 from ..tokens import cost, cut
+from ..words import compare as compare_words
 from ..words import sentences
 from ..words.fleet import NEED_CALLED
 from ..words.report import curves_say, what_was_read, would_change
 from ..words.review import HOW_TO_GRADE, LOOK_FOR, said
-from ..words.tools import (
-    KEEP_SAMPLES,
-    NO_SAMPLES,
-)
+from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
 from ..words.verdict import verdict_lines
 from .answers import (
     ANSWER,
@@ -228,24 +226,23 @@ def _sample(rollout: Rollout) -> Plain:
 
 def compare_runs(library: Library, asked: Mapping[str, Any]) -> Plain:
     places = [str(library.roots.find(path)) for path in asked["paths"]]
-    told: Any = compared_data(compare(gather(places, alone=True), by=asked.get("by")))
-    series = next((entry for entry in told["series"] if entry["name"] == told["by"]), None)
+    told = compare(gather(places, alone=True), by=asked.get("by"))
     head = filled(
-        headline=cut(line(str(told["headline"])), SENTENCE),
-        says=[cut(line(says), SENTENCE) for says in told["says"]][:3],
-        by=str(told["by"]),
+        headline=cut(line(compare_words.headline(told)), SENTENCE),
+        says=[cut(line(says), SENTENCE) for says in compare_words.answer(told)[:3]],
+        by=told.by.name,
     )
     return paged(
         head,
         asked,
-        runs=[] if series is None else [_standing(entry) for entry in series["groups"]],
-        warnings=[cut(line(entry["says"]), SENTENCE) for entry in told["warnings"]],
+        runs=[_standing(one) for one in told.by.standings],
+        warnings=[cut(line(one.says), SENTENCE) for one in told.warnings],
     )
 
 
-def _standing(entry: Mapping[str, Any]) -> Plain:
-    low, high = entry["interval"]
-    return {"name": name(entry["name"]), "final": _number(entry["final"]), "low": _number(low), "high": _number(high)}
+def _standing(one: RunStanding) -> Plain:
+    low, high = one.interval
+    return {"name": name(one.name), "final": _number(one.final), "low": _number(low), "high": _number(high)}
 
 
 def samples(library: Library, asked: Mapping[str, Any]) -> Plain:

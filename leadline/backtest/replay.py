@@ -11,9 +11,9 @@ from ..digits import written
 from ..pipeline import read_run
 from ..questions.level import course_of
 from ..reading.scores import held_out_names
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import asdict, dataclass
-from ..run import Run, Values
+from ..run import REWARD, Run, Values
 from ..sources import read_samples
 from ..text.sampler import steps_to_read
 
@@ -115,7 +115,7 @@ def truth_of(run: Run) -> Truth | None:
     """Return the held-out eval if it was logged often enough, else the training reward: the mean of its curve."""
     view = View(run)
     names = [name for name in held_out_names(view) if (one := run.get(name)) is not None and one.finite.sum() >= ENOUGH]
-    for name in (*names[:1], HEADLINE):
+    for name in (*names[:1], REWARD):
         part = view.whole.of(name)
         if part is None or not part.curve.decidable:
             continue
@@ -143,7 +143,7 @@ def outcome_of(truth: Truth, stopped_at: int | None, best_step: int | None, verd
 
 
 def _looked(run: Run, checks: int) -> Iterator[ReplayedLook]:
-    series = run.get(HEADLINE)
+    series = run.get(REWARD)
     logged = series is not None and series.points > 1
     first, last = (
         (int(series.steps[0]), int(series.steps[-1])) if series and logged else (run.first_step, run.last_step)

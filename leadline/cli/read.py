@@ -80,16 +80,17 @@ def verb(options: ReadOptions) -> None:
     how: dict[str, Any] = {
         "budget": options.budget,
         "price": options.price,
-        "charts": "all" if drawn else "main",  # a screen draws little, and is there sooner
+        "charts": "all" if drawn else "main",  # a screen draws little: it appears sooner
     }
     if options.every:
         runs = open_runs(options.path, mapping=mapping, joining=joining)
         for number, reading in enumerate(each(pipeline.read_run(run.until(options.until), **how) for run in runs)):
-            click.echo("\n" * bool(number and not options.as_json) + _shown(reading, options), nl=False)
+            click.echo("\n" if number and not options.as_json else "", nl=False)
+            click.echo(_shown(reading, options), nl=False)
         return
     with progress_bar():
         reading = pipeline.read(options.path, until=options.until, mapping=mapping, joining=joining, **how)
-    if not options.printed:  # before any file is written: a full disk shall not hide the answer
+    if not options.printed:  # before any file is written: a full disk must not hide the verdict
         click.echo(_shown(reading, options), nl=False)
     with progress_bar():
         text = _written(reading, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os.path import commonprefix
 from pathlib import Path, PurePath
 
@@ -102,12 +102,12 @@ def gather(
     # The user's names come first, then the paths as typed if one of them holds several runs, then a guess.
     lots = list(dict.fromkeys(typed[member.name][1] for member in members))
     if any(group is not None for group, _ in typed.values()):
-        grouped = grouped_by(members, lambda member: typed[member.name][0] or member.name, "named")
+        grouped = grouped_by([typed[member.name][0] or member.name for member in members], members, "named")
     elif alone:
-        grouped = grouped_by(members, lambda member: member.name, "each_by_itself")
+        grouped = grouped_by([member.name for member in members], members, "each_by_itself")
     elif 1 < len(lots) < len(members):
         called = dict(zip(lots, short_names(lots), strict=True))
-        grouped = grouped_by(members, lambda member: called[typed[member.name][1]], "typed")
+        grouped = grouped_by([called[typed[member.name][1]] for member in members], members, "typed")
     else:
         grouped = guess(members)
     return replace(grouped, left_out=left_out)
@@ -152,9 +152,9 @@ def short_names(paths: Sequence[str]) -> list[str]:
     return names
 
 
-def grouped_by(members: Sequence[Member], key: Callable[[Member], str], how: Grouped) -> Gathered:
-    """Group the members by what `key` says of each."""
-    named = Gathered(tuple(replace(member, group=key(member)) for member in members), how)
+def grouped_by(keys: Sequence[str], members: Sequence[Member], how: Grouped) -> Gathered:
+    """Group the members by their keys."""
+    named = Gathered(tuple(replace(member, group=key) for key, member in zip(keys, members, strict=True)), how)
     return replace(named, members=tuple(member for group in named.groups.values() for member in group))
 
 
@@ -169,9 +169,8 @@ def guess(members: Sequence[Member]) -> Gathered:
     )
     for keys, how in ways:
         if keys is not None and len(set(keys)) < len(members):
-            called = {member.name: key or "all" for member, key in zip(members, keys, strict=True)}
-            return grouped_by(members, lambda member, called=called: called[member.name], how)  # type: ignore[misc]
-    return grouped_by(members, lambda member: member.name, "nothing_says")
+            return grouped_by([key or "all" for key in keys], members, how)
+    return grouped_by([member.name for member in members], members, "nothing_says")
 
 
 def _by_number(members: Sequence[Member]) -> list[str] | None:

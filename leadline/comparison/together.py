@@ -28,18 +28,18 @@ from ..facts.comparison import (
     Unit,
 )
 from ..progress import tell
-from ..questions.level import is_readable, levels_at, steps_seen
+from ..questions.level import levels_at, steps_seen
 from ..reading.scores import OTHERWISE, SCORES, held_out_names
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass, replace
-from ..run import Run, Series, Values
+from ..run import REWARD, Run, Series, Values
 from ..words.compare import CLOCKS, moment
 from .caveats import caveats, ranges
 from .clocks import RunClock, clock_of
 from .contrast import ALPHA, CELLS, INTERVAL, Contrasted, RunLevels, holm
 from .gather import Gathered, Member, differing, grouped_by
 
-READ = (HEADLINE, "kl/ref", "kl/update", "entropy", "len/response_mean", "grad_norm", "time/step")
+READ = (REWARD, "kl/ref", "kl/update", "entropy", "len/response_mean", "grad_norm", "time/step")
 ALL_PAIRS = 6  # groups: of more, each is compared with the first only
 LEAST_LIKE = 3  # runs that should be alike: which of two is the odd one can't be told
 LONELY = 4  # runs that nothing groups: fewer make no crowd to stand apart from
@@ -60,7 +60,7 @@ def compare(gathered: Gathered, *, by: str | None = None, clock: Unit = "step") 
     remedy = "pass a metric that the runs have in common with --by; `leadline sources PATH` lists them"
     gathered = _left(gathered, short, remedy)
     if len(gathered.groups) == 1 and len(gathered.members) < LEAST_LIKE:  # two seeds of one config: side by side
-        alone = grouped_by(gathered.members, lambda member: member.name, "two_alike")
+        alone = grouped_by([member.name for member in gathered.members], gathered.members, "two_alike")
         gathered = replace(alone, left_out=gathered.left_out)
     views = {member.name: views[member.name] for member in gathered.members}
     evals = _held_out(views)
@@ -153,7 +153,7 @@ def _unfit(view: View, name: str) -> str | None:
     if series is None:
         return f"it does not log {name}"
     part = view.whole.of(series)
-    if part is not None and is_readable(part.curve):
+    if part is not None and part.curve.decidable:
         return None
     return f"it logs only {counted(series.points, 'point')} of {name}"
 
@@ -167,8 +167,8 @@ def _held_out(views: Mapping[str, View]) -> tuple[str, ...]:
 def _reward(members: Sequence[Member]) -> str:
     """Return the reward if two runs log it; raise an error that names what they have in common otherwise."""
     runs = [member.run for member in members]
-    if sum(series_of(run, HEADLINE) is not None for run in runs) >= 2:
-        return HEADLINE
+    if sum(series_of(run, REWARD) is not None for run in runs) >= 2:
+        return REWARD
     common = sorted(set.intersection(*({series.name for series in (*run.series, *run.unread)} for run in runs)))
     there = f"all of them log {several(common)}" if common else "and no metric is common to all of them"
     raise LeadlineError(
@@ -192,7 +192,7 @@ def _field(
         if part is not None:
             curves[one] = part.curve
     lacking = tuple(one for one in views if one not in logged)
-    short = tuple((one, logged[one].points) for one, curve in curves.items() if not is_readable(curve))
+    short = tuple((one, logged[one].points) for one, curve in curves.items() if not curve.decidable)
     if lacking or short:
         few = "; ".join(f"{run} logs only {counted(points, 'point')}" for run, points in short)
         says = f"not logged by {several(lacking)}" if lacking else few

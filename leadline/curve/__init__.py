@@ -1,1 +1,1 @@
-"""One series in, what its curve really did out: a few hundred paths, of which `questions/` asks."""
+"""One series in, what its curve really did out: a few hundred paths, which `questions/` asks."""

@@ -1,4 +1,4 @@
-"""The second look at a suspected jump: is it a break, and where?
+"""Breaks of a series. An alarm marks suspects, and a second look asks of each: is it a break, and where?
 
 Around the suspect, does a level that changes at once explain the points better than any slope, bend, ramp or decay?
 The comparison is a Bayes factor with the level, the slope and the noise's memory averaged out, on bins fine enough
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from ..digits import first_highest, median
 from ..records import dataclass
+from ..run import Values
+from .cells import LEAST, ODD, Break, Cells, running_median, scale_of, tame
 from .noise import CORRELATIONS, LEAST_INFORMATION, fold, log_gain, prior_over_correlations, white_products, whiten
-from .track import LEAST, ODD, Break, Cells, running_median, scale_of, tame
 
-Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 BETS = np.array([-2.0, -1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0])  # sizes of shift bet on, in sd of the surprise
 CLIP = 3.5  # one point alone is never an alarm
@@ -30,7 +31,7 @@ EXACT = 100.0  # sd, standing for infinitely many: a series that never moved has
 RESTARTS = 24  # of the alarm in one series: a smooth curve without noise would ring at every other point
 
 
-def suspects(values: Floats) -> list[int]:
+def suspects(values: Values) -> list[int]:
     """Indices worth a second look: where the alarm goes off (restarting after each) and single great surprises."""
     found: set[int] = set()
     start = 0
@@ -39,7 +40,7 @@ def suspects(values: Floats) -> list[int]:
             break
         surprise = _surprises(values[start:])
         # One great surprise is looked at too: where noise remembers long, a break shows in one point only. What follows
-        # it is listened to anew, as after an alarm: a level left at once would hide its coming back.
+        # it is listened to anew, as after an alarm: a level that is left at once would hide its own return.
         great = np.flatnonzero(np.abs(surprise) > ODD)
         over = np.flatnonzero(_bets(np.clip(surprise, -CLIP, CLIP)) > RUN_LENGTH * len(values))
         found.update((great + start).tolist(), (over[:1] + start).tolist())
@@ -50,7 +51,7 @@ def suspects(values: Floats) -> list[int]:
     return sorted(found)
 
 
-def _surprises(values: Floats) -> Floats:
+def _surprises(values: Values) -> Values:
     """How far each point lies from its prediction given those before it, as a standard normal deviate; 0 while there is
     too little to say."""
     centred = values - values[0]
@@ -65,25 +66,22 @@ def _surprises(values: Floats) -> Floats:
         left = before * np.maximum(var_y - slope * covariance, 1e-12 * var_y) / freedom
         leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
         t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
-        z = (
-            np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
-        )  # `normal_of_t`
+        # As `normal_of_t` has it:
+        z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
         moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
         first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does
     z = np.where(moves, z, np.where(first, np.sign(y) * EXACT, 0.0))
     return np.concatenate([[0.0], np.where(before >= LEAST, z, 0.0)])
 
 
-def _bets(surprise: Floats) -> Floats:
+def _bets(surprise: Values) -> Values:
     """Evidence for a shift after every point: the mean of the e-CUSUMs."""
     gains = BETS[:, None] * surprise - 0.5 * BETS[:, None] ** 2 * (surprise != 0)
     total = np.cumsum(gains, axis=1)
     lowest = np.minimum.accumulate(np.concatenate([np.zeros((len(BETS), 1)), total[:, :-1]], axis=1), axis=1)
-    evidence: Floats = np.exp(np.minimum(total - lowest, 700)).mean(axis=0)
+    evidence: Values = np.exp(np.minimum(total - lowest, 700)).mean(axis=0)
     return evidence
 
-
-Ints = NDArray[np.int64]
 
 LOOK_AROUND = 0.25  # of the series on each side of a suspect is what the second look sees
 LEAST_LOOK = 24  # cells, where that is less
@@ -120,8 +118,9 @@ class _Likely:
 class Shifts:
     """The cells of a series with spikes tamed, and how far they shift from place to place."""
 
-    def __init__(self, cells: Cells) -> None:
+    def __init__(self, cells: Cells, unit: float) -> None:
         self.cells, self.values = cells, tame(cells.values)
+        self.unit = unit  # by which the values of the metric were divided
         count, total = len(self.values), np.concatenate([[0.0], np.cumsum(self.values)])
         self.moves = count >= 2 * LEAST_SIDE and np.ptp(self.values) > ROUNDING * np.abs(self.values).max()
         self.least_size = VISIBLE * scale_of(self.values - running_median(self.values))  # an eye can date it
@@ -137,7 +136,7 @@ def find_breaks(shifts: Shifts, events: Sequence[float] = ()) -> tuple[tuple[Bre
     likelier than not."""
     if not shifts.moves:
         return (), None
-    cells, values, least_size, shift = shifts.cells, shifts.values, shifts.least_size, shifts.between
+    cells, values, shift, least = shifts.cells, shifts.values, shifts.between, QUICK * shifts.least_size
     places = suspects(values)
     furthest = max(2 * LEAST_SIDE, int(DELAY * len(values)))
     looks = [
@@ -146,25 +145,26 @@ def find_breaks(shifts: Shifts, events: Sequence[float] = ()) -> tuple[tuple[Bre
     ]
     looks += [(int(np.searchsorted(cells.steps, event)), EVENT_PRIOR, 1) for event in events]
     sizes = [float(shift[max(0, place - reach) : place + reach + 1].max(initial=0.0)) for place, _, reach in looks]
-    largest = sorted((k for k, size in enumerate(sizes) if size > QUICK * least_size), key=lambda k: -sizes[k])[:LOOKS]
-    found = [_confirm(cells, values, *looks[k], (0, len(values))) for k in largest]
+    largest = sorted((k for k, size in enumerate(sizes) if size > least), key=lambda k: -sizes[k])[:LOOKS]
+    found = [_confirm(shifts, *looks[k], (0, len(values))) for k in largest]
     for k in largest:
         within = _between(looks[k][0], sizes[k], [(looks[other][0], sizes[other]) for other in largest], len(values))
         if within != (0, len(values)):  # a level that came back leaves no break to who sees both ways at once
-            found.append(_confirm(cells, values, *looks[k], within))
+            found.append(_confirm(shifts, *looks[k], within))
         if looks[k][1] == EVENT_PRIOR:  # what is known to have happened there may be over before much else was logged
             near = (max(looks[k][0] - SHIFT_CELLS, 0), min(looks[k][0] + LEAST_SIDE, len(values)))
-            found.append(_confirm(cells, values, *looks[k], near))
-    kept = _kept(cells, values, [one for one in found if one is not None], least_size)
+            found.append(_confirm(shifts, *looks[k], near))
+    kept = _kept(shifts, [one for one in found if one is not None])
     confirmed = [b for b in kept if b.probability > CONFIRMED]
     suspected = next((b for b in kept if b.probability <= CONFIRMED), None)
     return tuple(sorted(confirmed, key=lambda b: b.step)), suspected
 
 
-def _kept(cells: Cells, values: Floats, found: Sequence[_Likely], least_size: float) -> list[Break]:
+def _kept(shifts: Shifts, found: Sequence[_Likely]) -> list[Break]:
     """Date the likeliest breaks first. Who lies beside one for sure, or behind the first that is not confirmed, is not
     dated at all."""
     kept: list[Break] = []
+    cells = shifts.cells
     least = APART * (cells.steps[-1] - cells.steps[0])
 
     def beside(step: float) -> list[bool]:
@@ -173,11 +173,11 @@ def _kept(cells: Cells, values: Floats, found: Sequence[_Likely], least_size: fl
     for _, alike in groupby(sorted(found, key=lambda one: -one.probability), key=lambda one: one.probability):
         dated = []
         for one in alike:
-            places = one.places(len(values))
+            places = one.places(len(shifts.values))
             ends = beside(cells.first_steps[places[0]]), beside(cells.first_steps[places[-1]])
             if not any(map(all, zip(*ends, strict=True))):
-                dated.append(_localise(cells, values, one))
-        for candidate in sorted((b for b in dated if abs(b.size) > least_size), key=lambda b: b.step):
+                dated.append(_localise(shifts, one))
+        for candidate in sorted((b for b in dated if b is not None), key=lambda b: b.step):
             if not any(beside(candidate.step)):
                 kept.append(candidate)
         if kept and kept[-1].probability <= CONFIRMED:
@@ -189,16 +189,15 @@ def find_break_at(shifts: Shifts, step: float, reach: float) -> Break | None:
     """Find the break of a series within `reach` of a step at which something else is known to have happened."""
     if not shifts.moves:
         return None
-    cells, values, least_size = shifts.cells, shifts.values, shifts.least_size
-    near = np.flatnonzero(np.abs(cells.first_steps - step) <= max(reach, 1.0))
-    if not len(near) or not shifts.between[near].max() > QUICK * least_size:
+    near = np.flatnonzero(np.abs(shifts.cells.first_steps - step) <= max(reach, 1.0))
+    if not len(near) or not shifts.between[near].max() > QUICK * shifts.least_size:
         return None
-    place = int(np.searchsorted(cells.steps, step))
-    likely = _confirm(cells, values, place, EVENT_PRIOR, len(near) // 2 + 1, (0, len(values)))
+    place = int(np.searchsorted(shifts.cells.steps, step))
+    likely = _confirm(shifts, place, EVENT_PRIOR, len(near) // 2 + 1, (0, len(shifts.values)))
     if likely is None or likely.probability <= CONFIRMED:
         return None
-    found = _localise(cells, values, likely)
-    return found if abs(found.size) > least_size and abs(found.step - step) <= max(reach, 1.0) else None
+    found = _localise(shifts, likely)
+    return found if found is not None and abs(found.step - step) <= max(reach, 1.0) else None
 
 
 def _between(place: int, size: float, others: Sequence[tuple[int, float]], count: int) -> tuple[int, int]:
@@ -208,10 +207,9 @@ def _between(place: int, size: float, others: Sequence[tuple[int, float]], count
     return max((at for at in rivals if at < place), default=0), min((at for at in rivals if at > place), default=count)
 
 
-def _confirm(
-    cells: Cells, values: Floats, place: int, prior: float, reach: int, within: tuple[int, int]
-) -> _Likely | None:
+def _confirm(shifts: Shifts, place: int, prior: float, reach: int, within: tuple[int, int]) -> _Likely | None:
     """A break within `reach` cells of `place` that is likelier than not, or nothing, seen from the cells `within`."""
+    values = shifts.values
     half = max(LEAST_LOOK, int(LOOK_AROUND * len(values)))
     per_bin = -(-half // SIDE_BINS)
     widest = -(-half // per_bin)
@@ -223,7 +221,7 @@ def _confirm(
     candidates = np.arange(max(LEAST_SIDE, before - radius), min(len(bins) - LEAST_SIDE, before + radius) + 1)
     if len(candidates) == 0 or np.ptp(bins) <= ROUNDING * np.abs(values).max():
         return None
-    sudden, smooth = _evidence(bins, candidates, cells.width * per_bin)
+    sudden, smooth = _evidence(bins, candidates, shifts.cells.width * per_bin)
     odds = prior / (1 - prior) * math.exp(min(float(_log_mean(sudden, axis=0)) - smooth, 700.0))
     if not odds > 1:
         return None
@@ -239,8 +237,10 @@ def _side(bins: int, widest: int) -> int:
     return widest if bins >= widest else bins // 8 * 8 or bins
 
 
-def _localise(cells: Cells, values: Floats, likely: _Likely) -> Break:
-    """Date a likely break to the cell, and measure it by the cells beside it that it was seen from."""
+def _localise(shifts: Shifts, likely: _Likely) -> Break | None:
+    """Date a likely break to the cell, and measure it by the cells beside it that it was seen from; None if no eye
+    could date it."""
+    cells, values = shifts.cells, shifts.values
     centre, radius, within = likely.centre, likely.radius, likely.within
     low, high = max(0, centre - SIDE_BINS - radius), min(len(values), centre + SIDE_BINS + radius)
     candidates = likely.places(len(values))
@@ -249,15 +249,18 @@ def _localise(cells: Cells, values: Floats, likely: _Likely) -> Break:
     first, middle, last = (int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
     after = values[middle : max(min(middle + SHIFT_CELLS, within[1]), middle + 1)]
     before = values[min(max(middle - SHIFT_CELLS, within[0]), middle - 1) : middle]
+    size = median(after) - median(before)
+    if not abs(size) > shifts.least_size:
+        return None
     return Break(
         step=float(cells.first_steps[middle]),
         interval=(float(cells.first_steps[max(first - 1, 0)]), float(cells.steps[last])),
         probability=likely.probability,
-        size=median(after) - median(before),
+        size=size * shifts.unit,
     )
 
 
-def _evidence(window: Floats, candidates: Ints, points_per_bin: float) -> tuple[Floats, float]:
+def _evidence(window: Values, candidates: Ints, points_per_bin: float) -> tuple[Values, float]:
     """Log evidence of a break before each candidate, and of everything smooth; level and slope taken out of both."""
     stories, fit, base = _fits(window, candidates, points_per_bin, None)
     gradual = base[:, None] + _log_mean(log_gain(fit[:, 2:], stories.gain[:, None, None], stories.freedom), axis=2)
@@ -267,16 +270,16 @@ def _evidence(window: Floats, candidates: Ints, points_per_bin: float) -> tuple[
 
 
 def _fits(
-    window: Floats, candidates: Ints, points_per_bin: float, first: int | None
-) -> tuple[_Stories, Floats, Floats]:
+    window: Values, candidates: Ints, points_per_bin: float, first: int | None
+) -> tuple[_Stories, Values, Values]:
     """What the first stories (all, and shocks last) explain of a window at each candidate: (noise, story, candidate);
     and the log evidence of level and slope alone: (noise,)."""
-    stories, at = _stories(len(window)), slice(candidates[0], candidates[-1] + 1)  # neighbors: no copy is made of them
+    stories, at = _stories(len(window), slow=first is None), slice(candidates[0], candidates[-1] + 1)  # not copied
     white = whiten((window - window.mean()) / window.std())
     known = np.einsum("nkb,nb->nk", stories.level_and_slope, white)
     target = white - np.einsum("nk,nkb->nb", known, stories.level_and_slope)
     square = np.einsum("nb,nb->n", target, target)
-    told = np.moveaxis(stories.rows[:first, at] @ fold(target).T, -1, 0)
+    told = (stories.rows[:first, at] @ fold(target).T).transpose(2, 0, 1)
     told[:, 1] -= stories.bend_in_jump[:, at] * told[:, 0]
     if first is None:
         told = np.concatenate([told, target[:, None, at]], axis=1)
@@ -285,7 +288,7 @@ def _fits(
     return stories, fit, base
 
 
-def _sudden(stories: _Stories, fit: Floats, base: Floats) -> Floats:
+def _sudden(stories: _Stories, fit: Values, base: Values) -> Values:
     """Log evidence of a break before each candidate: a jump, alone or with a bend beside it."""
     gain, freedom = stories.gain[:, None], stories.freedom
     jump, jump_and_bend = log_gain(fit[:, 0], gain, freedom), log_gain(fit[:, 0] + fit[:, 1], gain, freedom, 2)
@@ -297,23 +300,23 @@ def _sudden(stories: _Stories, fit: Floats, base: Floats) -> Floats:
 class _Stories:
     """What a window of so many bins may tell, under each noise, level and slope projected out of all."""
 
-    rows: Floats  # (story, place, bins): a jump, the bend left beside it, then bends, ramps and decays
-    scale: Floats  # (noise, story, place): 1 over the length of each, shocks last; 0 for what is level or slope
-    bend_in_jump: Floats  # (noise, place): how much of the jump there is in the bend beside it
-    level_and_slope: Floats  # (noise, 2, bins), orthonormal
-    gain: Floats  # (noise,) effective number of points, as in `posterior`
-    log_scale: Floats  # (noise,)
+    rows: Values  # (story, place, bins): a jump, the bend left beside it, bends; if asked for, ramps and decays
+    scale: Values  # (noise, story, place): 1 over the length of each, shocks last; 0 for what is level or slope
+    bend_in_jump: Values  # (noise, place): how much of the jump there is in the bend beside it
+    level_and_slope: Values  # (noise, 2, bins), orthonormal
+    gain: Values  # (noise,) effective number of points, as in `posterior`
+    log_scale: Values  # (noise,)
     freedom: int
 
 
 @lru_cache(maxsize=32)  # some .4 MB each
-def _stories(count: int) -> _Stories:
+def _stories(count: int, *, slow: bool) -> _Stories:
     time = np.arange(count, dtype=np.float64)
     since = time - np.arange(count)[:, None] + 0.5
     jump, hinge = (since > 0).astype(np.float64), np.maximum(since, 0)
     stories = [jump, hinge, hinge]
     for width in RAMPS:
-        if width < count / 2:
+        if slow and width < count / 2:
             stories += [np.clip(since / width + shift, 0, 1) for shift in (0.0, 0.5, 1.0)]
             stories.append(-np.expm1(-hinge / width))
     rows = np.stack(stories)
@@ -335,11 +338,11 @@ def _stories(count: int) -> _Stories:
     return _Stories(rows, scale, bend_in_jump, known, gain, log_scale, count - 2)
 
 
-def _log_sum(logs: Floats, axis: int) -> Floats:
+def _log_sum(logs: Values, axis: int) -> Values:
     top = logs.max(axis=axis, keepdims=True)
-    total: Floats = np.log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis)
+    total: Values = np.log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis)
     return total
 
 
-def _log_mean(logs: Floats, axis: int) -> Floats:
+def _log_mean(logs: Values, axis: int) -> Values:
     return _log_sum(logs, axis) - math.log(logs.shape[axis])

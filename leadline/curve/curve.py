@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import dataclass, replace
+from ..run import Flags, Values
+from .cells import LEAST, Break
 from .shapes import STEPS_PER_RUN
-from .track import LEAST, Break
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 TIE = 1e-6  # of a path's range: heights closer than this are equal
 TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
@@ -27,20 +25,20 @@ class Segment:
     first_step: float
     last_step: float
     points: int
-    steps: Floats  # of the path grid: 60 intervals over the stretch, 60 more for the forecast; one for a bare level
-    paths: Floats  # (paths, steps)
+    steps: Values  # of the path grid: 60 intervals over the stretch, 60 more for the forecast; one for a bare level
+    paths: Values  # (paths, steps)
     null: Flags  # (paths,) drawn as "nothing moves"
-    noise: Floats  # (paths,) sd of the noise of a bin
+    noise: Values  # (paths,) sd of the noise of a bin
     decidable: bool  # false: too few points to tell movement from noise
 
-    def levels_at(self, steps: Floats) -> Floats:
+    def levels_at(self, steps: Values) -> Values:
         """Every path at these steps: (paths, steps). Level beyond the ends of what was drawn."""
         if len(self.steps) == 1:
             return np.repeat(self.paths, len(steps), axis=1)
         position = np.interp(steps, self.steps, np.arange(len(self.steps), dtype=np.float64))
         low = np.minimum(position.astype(np.int64), len(self.steps) - 2)
         share = position - low
-        levels: Floats = (1 - share) * self.paths[:, low] + share * self.paths[:, low + 1]
+        levels: Values = (1 - share) * self.paths[:, low] + share * self.paths[:, low + 1]
         return levels
 
     @property
@@ -49,17 +47,17 @@ class Segment:
         return replace(self, paths=self.paths.mean(axis=0, keepdims=True))
 
     @property
-    def seen(self) -> Floats:
+    def seen(self) -> Values:
         """The paths from the beginning of the stretch to its end."""
         return self.paths[:, : STEPS_PER_RUN + 1]
 
-    def pace(self, window: float) -> Floats:
+    def pace(self, window: float) -> Values:
         """Change per step over windows of so many steps (the whole stretch, where it is shorter): (paths, windows)."""
         if len(self.steps) == 1:
             return np.zeros((len(self.paths), 1))
         cell = self.steps[1] - self.steps[0]
         cells = int(np.clip(round(window / cell), 1, STEPS_PER_RUN))
-        change: Floats = (self.seen[:, cells:] - self.seen[:, :-cells]) / (cells * cell)
+        change: Values = (self.seen[:, cells:] - self.seen[:, :-cells]) / (cells * cell)
         return change
 
     @property
@@ -69,7 +67,7 @@ class Segment:
         return still
 
 
-def levels_between(segments: Sequence[Segment], breaks: Sequence[Break], steps: Floats) -> Floats:
+def levels_between(segments: Sequence[Segment], breaks: Sequence[Break], steps: Values) -> Values:
     """Return every path at these steps, each read in the stretch between breaks it lies in: (paths, steps)."""
     stretch = np.searchsorted([one.step for one in breaks], steps, side="right")
     levels = np.empty((len(segments[0].paths), len(steps)))
@@ -99,9 +97,9 @@ class Curve:
     metric: str
     points: int  # finite points
     signs: tuple[float, float]  # share of cells above and below zero
-    grid: Floats  # steps
+    grid: Values  # steps
     now: int  # index in the grid of the last point seen
-    paths: Floats  # (paths, grid)
+    paths: Values  # (paths, grid)
     noise: float  # sd of one logged point about the curve
     segments: tuple[Segment, ...]
     breaks: tuple[Break, ...]  # confirmed: each side is read by itself
@@ -110,7 +108,7 @@ class Curve:
     only_luck: bool = False  # a few higher points, each alone, over one number: no level was held
 
     @property
-    def seen(self) -> Floats:
+    def seen(self) -> Values:
         """The paths up to now."""
         return self.paths[:, : self.now + 1]
 
@@ -133,25 +131,25 @@ class Curve:
         """The metric never moved at all, over enough points to say so."""
         return self.points >= LEAST and self.noise == 0 and bool(np.ptp(self.seen) == 0)
 
-    def at(self, step: float) -> Floats:
+    def at(self, step: float) -> Values:
         """Every path's level at a step, seen or still to come. A level that jumps is never halfway."""
         if step > self.grid[-1]:
             raise ValueError(f"{self.metric} was fitted up to step {self.grid[-1]:g}; step {step:g} lies beyond")
         return self.levels_at(np.array([step]))[:, 0]
 
-    def levels_at(self, steps: Floats) -> Floats:
+    def levels_at(self, steps: Values) -> Values:
         """Return every path at these steps: (paths, steps); level beyond the ends of what was drawn."""
         return levels_between(self.segments, self.breaks, steps)
 
-    def middle_at(self, steps: Floats) -> Floats:
+    def middle_at(self, steps: Values) -> Values:
         """Return the mean path at these steps."""
-        middle: Floats = levels_between([segment.middle for segment in self.segments], self.breaks, steps)[0]
+        middle: Values = levels_between([segment.middle for segment in self.segments], self.breaks, steps)[0]
         return middle
 
     @cached_property
-    def span(self) -> Floats:
+    def span(self) -> Values:
         """Range of each path so far."""
-        span: Floats = np.ptp(self.seen, axis=1)
+        span: Values = np.ptp(self.seen, axis=1)
         return span
 
     @cached_property
@@ -162,17 +160,17 @@ class Curve:
         return first
 
     @cached_property
-    def climb(self) -> Floats:
+    def climb(self) -> Values:
         """How far each path rose to its summit from its lowest point before."""
         rows = np.arange(len(self.paths))
         lowest = np.minimum.accumulate(self.seen, axis=1)[rows, self.summit]
-        rise: Floats = self.seen[rows, self.summit] - lowest
+        rise: Values = self.seen[rows, self.summit] - lowest
         return rise
 
     @cached_property
-    def fall(self) -> Floats:
+    def fall(self) -> Values:
         """How far each path has come down from its summit."""
-        loss: Floats = self.seen.max(axis=1) - self.seen[:, -1]
+        loss: Values = self.seen.max(axis=1) - self.seen[:, -1]
         return loss
 
     @cached_property
@@ -181,20 +179,20 @@ class Curve:
         return np.zeros(len(self.paths), dtype=bool) if self.breaks else self.last.at_rest
 
     @cached_property
-    def speed(self) -> Floats:
+    def speed(self) -> Values:
         """Pace now over the path's own best pace: 1 is as fast as ever, 0 at rest, -1 falling at full speed."""
         paces = [segment.pace(self._window) for segment in self.segments]
         best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)
         current = np.where(self.last.at_rest, 0.0, paces[-1][:, -1])
-        ratio: Floats = np.divide(current, best, out=np.zeros_like(best), where=best > 0)
+        ratio: Values = np.divide(current, best, out=np.zeros_like(best), where=best > 0)
         return ratio
 
     @cached_property
-    def bend(self) -> Floats:
+    def bend(self) -> Values:
         """Pace now against pace one window ago, over the pace now: positive where the path speeds up."""
         pace = self.last.pace(min(self._window, 0.5 * (self.last.steps[-1] - self.last.steps[0]) / 2))
         now, before = pace[:, -1], pace[:, max(-1 - (STEPS_PER_RUN + 1 - pace.shape[1]), -pace.shape[1])]
-        change: Floats = np.divide(now - before, np.abs(now), out=np.zeros_like(now), where=now != 0)
+        change: Values = np.divide(now - before, np.abs(now), out=np.zeros_like(now), where=now != 0)
         return change
 
     @property

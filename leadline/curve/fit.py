@@ -1,4 +1,4 @@
-"""From series to curves: track, tame, find breaks, bin, draw paths, and put the segments together."""
+"""From series to curves: make cells, tame spikes, find breaks, bin, draw paths, and put the segments together."""
 
 from __future__ import annotations
 
@@ -7,60 +7,35 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..draws import Stream
 from ..kept import MANY, SOME, kept
-from ..records import dataclass, replace
-from ..run import LARGEST, Series
+from ..records import dataclass
+from ..run import LARGEST, Series, Values
 from .breaks import Shifts, find_break_at, find_breaks
+from .cells import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of
 from .curve import Curve, Line, Segment, levels_between
 from .noise import memory_of
 from .posterior import PATHS, draw_paths
 from .shapes import GRID, STEPS_PER_RUN
-from .track import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of
-
-Floats = NDArray[np.float64]
 
 ORDINARY = (1e-140, 1e140)  # sizes whose squares, and sums of them, are still numbers
 
 
+@kept(SOME)
 def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int | None = None) -> Curve:
     """Fit the curve of a series.
 
     `breaks` are steps at which something is known to have happened (a resume, a reset): looked at more readily.
     `horizon_step` is how far ahead the paths shall reach, at most as far again as the run has come.
     """
-    return _curve(_tracked(series), breaks, horizon_step)
-
-
-def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
-    """Return the breaks that the curve of a series has or would have, without the paths, which are half of the work."""
-    return _found(_tracked(series), breaks)[0]
-
-
-def break_at(series: Series, step: float, reach: float) -> Break | None:
-    """Return the break of a series within `reach` of a step at which something is known to have happened."""
-    return _found_at(_tracked(series), step, reach)
-
-
-Tracked = tuple[str, Cells, float]  # a series: its name, its points, and the power of two by which they were divided
-
-
-def _tracked(series: Series) -> Tracked:
-    values, unit = _scaled(series.values)
-    return series.name, cells_of(series.steps, values), unit
-
-
-@kept(SOME)
-def _curve(track: Tracked, events: Sequence[int], horizon_step: int | None) -> Curve:
-    (name, cells, unit), (found, suspected) = track, _found(track, events)
-    pieces = _pieces(name, _shifts(cells), found)
+    shifts, (found, suspected) = _shifts(series), _found(series, breaks)
+    cells, unit, pieces = shifts.cells, shifts.unit, _pieces(series.name, shifts, found)
     segments = tuple(_segment(piece, unit) for piece in pieces)
     grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
     above, below = (float(np.mean(cells.values * side > 0)) if len(cells.values) else 0.0 for side in (1, -1))
     return Curve(
-        metric=name,
+        metric=series.name,
         points=cells.points,
         signs=(above, below),
         grid=grid,
@@ -80,28 +55,31 @@ class _Piece:
     """The cells between two breaks."""
 
     cells: Cells
-    tamed: Floats
+    tamed: Values
     stream: Stream  # keyed by what rescaling leaves alone
 
 
-_shifts = kept(SOME)(Shifts)
+def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
+    """Return the breaks that the curve of a series has or would have, without the paths, which are half of the work."""
+    return _found(series, breaks)[0]
 
 
 @kept(MANY)
-def _found_at(track: Tracked, step: float, reach: float) -> Break | None:
-    return _in_unit(find_break_at(_shifts(track[1]), step, reach), track[2])
+def break_at(series: Series, step: float, reach: float) -> Break | None:
+    """Return the break of a series within `reach` of a step at which something is known to have happened."""
+    return find_break_at(_shifts(series), step, reach)
 
 
 @kept(MANY)
-def _found(track: Tracked, events: Sequence[int]) -> tuple[tuple[Break, ...], Break | None]:
+def _found(series: Series, events: Sequence[int]) -> tuple[tuple[Break, ...], Break | None]:
     """Return the breaks of a series, and the likeliest that could not be confirmed."""
-    (found, suspected), unit = find_breaks(_shifts(track[1]), events), track[2]
-    return tuple(one for broke in found if (one := _in_unit(broke, unit))), _in_unit(suspected, unit)
+    return find_breaks(_shifts(series), events)
 
 
-def _in_unit(found: Break | None, unit: float) -> Break | None:
-    """Return a break in the metric's own unit."""
-    return None if found is None else replace(found, size=found.size * unit)
+@kept(SOME)
+def _shifts(series: Series) -> Shifts:
+    values, unit = _scaled(series.values)
+    return Shifts(cells_of(series.steps, values), unit)
 
 
 def _pieces(name: str, shifts: Shifts, breaks: Sequence[Break]) -> tuple[_Piece, ...]:
@@ -115,7 +93,7 @@ def _pieces(name: str, shifts: Shifts, breaks: Sequence[Break]) -> tuple[_Piece,
     return tuple(pieces)
 
 
-def _only_luck(values: Floats) -> bool:
+def _only_luck(values: Values) -> bool:
     """Return whether values stand at one number, but for a few higher ones, each alone: a rare success, such as those
     of a sparse reward, shows no level that could be lost. Two in a row do, and so does the start."""
     above = values > values[-1:]
@@ -123,7 +101,7 @@ def _only_luck(values: Floats) -> bool:
     return bool(alone and above.sum() < min(LEAST, len(values) / LEAST) and (values[~above] == values[-1:]).all())
 
 
-def _scaled(values: Floats) -> tuple[Floats, float]:
+def _scaled(values: Values) -> tuple[Values, float]:
     """Values whose squares are numbers, and the power of two they were divided by: 1 for every ordinary metric."""
     with np.errstate(invalid="ignore", over="ignore"):
         if len(values) == 0 or ORDINARY[0] < max(values.max(), -values.min()) < ORDINARY[1]:
@@ -137,7 +115,7 @@ def _scaled(values: Floats) -> tuple[Floats, float]:
 
 
 def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
-    """The line through the last half of a stretch; None where it has too few points."""
+    """The line through the last half of a stretch; None if it has too few points."""
     half = len(piece.tamed) // 2
     if half < 2 * LEAST:
         return None
@@ -149,7 +127,7 @@ def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
     return Line(float(steps[0]), unit * change, unit * _error(steps, left), unit * beyond, unit * missed)
 
 
-def _error(steps: Floats, left: Floats) -> float:
+def _error(steps: Values, left: Values) -> float:
     """Standard error of how far a straight line goes that leaves this of its points; that of where it ends is a root of
     three smaller."""
     apart = steps - steps.mean()
@@ -163,19 +141,19 @@ def _beyond_chance(size: float, error: float) -> float:
     return size * (1 - (error / size) ** 2) if abs(size) > 2 * error else 0.0
 
 
-def _straight(steps: Floats, values: Floats) -> tuple[float, Floats]:
+def _straight(steps: Values, values: Values) -> tuple[float, Values]:
     """How far a straight line goes from the first step to the last, and what it leaves of the values."""
     apart = steps - steps.mean()
     slope = float(apart @ (values - values.mean()) / (apart @ apart))
-    left: Floats = values - values.mean() - slope * apart
+    left: Values = values - values.mean() - slope * apart
     return slope * float(np.ptp(steps)), left
 
 
-def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Floats, int]:
+def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Values, int]:
     """Steps of the paths: 60 intervals so far, then as wide ones to the horizon; and the index of now."""
     if not last > first:
         return np.array([last]), 0
-    seen: Floats = np.linspace(first, last, STEPS_PER_RUN + 1)
+    seen: Values = np.linspace(first, last, STEPS_PER_RUN + 1)
     if horizon_step is None or horizon_step <= last:
         return seen, STEPS_PER_RUN
     end = min(float(horizon_step), last + (last - first))

@@ -1,7 +1,7 @@
 """What is believed of the noise before looking: how long it remembers.
 
 The prior is on the correlation time in logged steps, not on the correlation between bins: only so does a long run
-count for more than a short one (methods.md 3 and pitfall 7).
+count for more than a short one.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..run import Values
 
 CORRELATIONS = np.array([0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.96])  # between neighbouring bins
 MEMORY = (0.3, 25.0)  # correlation time in logged steps, log-uniform
 LEAST_INFORMATION = 3.0  # effective points that any stretch is worth, however long its noise remembers
 MOST_FOLLOWS = 0.9  # of a point taken from the one before: more cannot be told from a trend
+FIT_LIMIT = 1 - 1e-9  # of R^2: below the rounding of the input no two shapes can be told apart
 SLOW_DOUBT = 0.12  # prior share for noise slower than that: series may be logged as moving averages
 
 
-def correlation_of_means(memory: Floats, points: float) -> Floats:
+def correlation_of_means(memory: Values, points: float) -> Values:
     """Correlation between neighbouring means of `points` steps each of an AR(1) with that correlation time."""
     phi = np.exp(-1.0 / memory)
     if points <= 1:
         return phi
     lagged = phi * (points * (1 - phi) - (1 - phi**points)) / (1 - phi) ** 2  # sum over lags of (points - lag) phi^lag
     variance = points + 2 * lagged
-    correlation: Floats = phi * ((1 - phi**points) / (1 - phi)) ** 2 / variance
+    correlation: Values = phi * ((1 - phi**points) / (1 - phi)) ** 2 / variance
     return correlation
 
 
-def memory_of(left: Floats) -> float:
+def memory_of(left: Values) -> float:
     """Return how many times as many points a mean takes that remember their neighbors as these residuals do."""
     size = float(np.abs(left).max(initial=0.0))
     if size == 0:
@@ -43,7 +43,7 @@ def memory_of(left: Floats) -> float:
 
 
 @lru_cache(maxsize=64)
-def prior_over_correlations(points: float) -> Floats:
+def prior_over_correlations(points: float) -> Values:
     """Prior weight of each of `CORRELATIONS` for bins of `points` logged steps."""
     memory = np.geomspace(*MEMORY, 200)
     correlation = correlation_of_means(memory, points)
@@ -52,7 +52,7 @@ def prior_over_correlations(points: float) -> Floats:
     return (1 - SLOW_DOUBT) * share + SLOW_DOUBT / len(CORRELATIONS)
 
 
-def whiten(rows: Floats) -> Floats:
+def whiten(rows: Values) -> Values:
     """Rows of bin values under each AR(1) correlation: (noise, ..., bins)."""
     phi = CORRELATIONS.reshape((-1,) + (1,) * rows.ndim)
     out = np.empty((len(CORRELATIONS), *rows.shape))
@@ -61,7 +61,7 @@ def whiten(rows: Floats) -> Floats:
     return out
 
 
-def fold(white: Floats) -> Floats:
+def fold(white: Values) -> Values:
     """Turn whitened rows around: the product of one with whitened bins is that of what is returned with the bins."""
     phi = CORRELATIONS.reshape((-1,) + (1,) * (white.ndim - 1))
     scaled = white[..., 1:] / np.sqrt(1 - phi**2)
@@ -72,32 +72,29 @@ def fold(white: Floats) -> Floats:
     return out
 
 
-def white_products(left: Floats, right: Floats) -> Floats:
+def white_products(left: Values, right: Values) -> Values:
     """Return the products of whitened rows with whitened rows, each with its own, under each noise: (noise, rows)."""
     dots = "...b,...b->..."
     neighbors = np.einsum(dots, left[..., 1:], right[..., :-1]) + np.einsum(dots, left[..., :-1], right[..., 1:])
     after, before = np.einsum(dots, left[..., 1:], right[..., 1:]), np.einsum(dots, left[..., :-1], right[..., :-1])
     phi = CORRELATIONS.reshape((-1,) + (1,) * neighbors.ndim)
-    white: Floats = left[..., 0] * right[..., 0] + (after - phi * neighbors + phi**2 * before) / (1 - phi**2)
+    white: Values = left[..., 0] * right[..., 0] + (after - phi * neighbors + phi**2 * before) / (1 - phi**2)
     return white
 
 
-FIT_LIMIT = 1 - 1e-9  # of R^2: below the rounding of the input no two shapes can be told apart
-
-
-def spread_of_size(fit: Floats, least: Floats, freedom: int, terms: int = 1) -> Floats:
+def spread_of_size(fit: Values, least: Values, freedom: int, terms: int = 1) -> Values:
     """1 + g for shapes that explain a share `fit` <= FIT_LIMIT of what is left of the bins."""
-    spread: Floats = fit / (1 - fit)
+    spread: Values = fit / (1 - fit)
     spread *= (freedom - terms) / terms
     return np.maximum(spread, 1 + least, out=spread)
 
 
-def log_gain(fit: Floats, least: Floats, freedom: int, terms: int = 1) -> Floats:
+def log_gain(fit: Values, least: Values, freedom: int, terms: int = 1) -> Values:
     """Log evidence that shapes with this fit add to "nothing moves"."""
     fit = np.minimum(fit, FIT_LIMIT)
     left, spread = 1 - fit, spread_of_size(fit, least, freedom, terms)
     left += np.divide(fit, spread, out=fit)
-    logs: Floats = np.log(left, out=left)  # log1p would be exact for tiny fits, where it does not matter, and slow
+    logs: Values = np.log(left, out=left)  # log1p would be exact for tiny fits, where it does not matter, and slow
     logs *= -0.5 * freedom
     logs -= np.multiply(np.log(spread, out=spread), 0.5 * terms, out=spread)
     return logs

@@ -4,7 +4,7 @@ The model of the bins is  y = a + b g(t) + d(t) + e : a level, a shape of the ba
 discrepancy d (Matern-5/2, kept as a few basis functions), and AR(1) noise e. With the noise whitened by its
 two-term recursion and d integrated out by Woodbury's identity, every inner product below is
     <x, y> = x~.y~ - (C^-1 F x~).(C^-1 F y~),   C C' = I / ratio + F F',   F = whitened basis,
-and all evidence is in closed form (methods.md 3). x~.y~ is taken as x.(W'W y), so no shape is ever whitened.
+and all evidence is in closed form. x~.y~ is taken as x.(W'W y), so no shape is ever whitened.
 
 What does not depend on the values is kept by clock: series logged at the same steps share it.
 """
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..draws import Stream
 from ..records import dataclass
+from ..run import Flags, Values
 from . import shapes
 from .noise import (
     CORRELATIONS,
@@ -32,7 +33,6 @@ from .noise import (
     whiten,
 )
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Discrepancies = tuple[tuple[float, float, float], ...]  # length in runs, variance relative to the noise, prior
 
@@ -46,7 +46,7 @@ BASIS = 20  # functions kept per length: at least 99.5 % of the variance of the 
 BASIS_FILE = Path(__file__).with_name("basis.npy")  # made by bench/basis.py
 PATHS = 500  # paths: a probability of .9 is then known to .013
 BANK_SHARE = 0.75  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
-# process alone cannot say "plateau" (methods.md 3). The evidence decides the rest (docs/decisions/0004).
+# process alone cannot say "plateau". The evidence decides the rest (docs/decisions/0004).
 NEGLIGIBLE = 25.0  # nats below the best model: together less than one path in a million
 WEIGHT_UNITS = 2**24  # units into which all weights together are counted
 NO_TREND = 0.25  # prior that nothing moves at all
@@ -58,12 +58,12 @@ CLOCKS = 8  # kept, of some 4 MB each: a run has a few stretches, each seen now 
 class Draws:
     """Paths on `shapes.GRID` in units of the standardized bins."""
 
-    paths: Floats  # (paths, grid)
-    null: NDArray[np.bool_]  # drawn as "nothing moves"
-    noise: Floats  # (paths,) sd of the noise of a bin
+    paths: Values  # (paths, grid)
+    null: Flags  # drawn as "nothing moves"
+    noise: Values  # (paths,) sd of the noise of a bin
 
 
-def draw_paths(times: Floats, values: Floats, points_per_bin: float, stream: Stream) -> Draws:
+def draw_paths(times: Values, values: Values, points_per_bin: float, stream: Stream) -> Draws:
     """Draw posterior paths for standardized bin values at some times in [0, 1]."""
     memory = np.log(prior_over_correlations(points_per_bin))
     shares = np.log([BANK_SHARE, 1 - BANK_SHARE])
@@ -84,26 +84,26 @@ class Models:
     """
 
     discrepancies: Discrepancies
-    log_prior: Floats  # (shapes,)
-    shape: Floats  # (shapes, bins)   each about its own mean
-    centre: Floats  # (shapes,)   those means
-    one_one: Floats  # (n, d)
-    one_shape: Floats  # (n, d, shapes)
-    shape_shape: Floats  # (n, d, shapes), the level projected out
-    log_scale: Floats  # (n, d)   -log|L|, prior of the discrepancy included
+    log_prior: Values  # (shapes,)
+    shape: Values  # (shapes, bins)   each about its own mean
+    centre: Values  # (shapes,)   those means
+    one_one: Values  # (n, d)
+    one_shape: Values  # (n, d, shapes)
+    shape_shape: Values  # (n, d, shapes), the level projected out
+    log_scale: Values  # (n, d)   -log|L|, prior of the discrepancy included
     length: Ints  # (d,)   which of the lengths
-    fold: Floats  # (n, lengths, basis, bins)   F W: of bins x it makes F x~
-    solve: Floats  # (n, d, basis, basis)   C^-1; 0 for no discrepancy
-    solve_one: Floats  # (n, d, basis)   C^-1 F of the level
+    fold: Values  # (n, lengths, basis, bins)   F W: of bins x it makes F x~
+    solve: Values  # (n, d, basis, basis)   C^-1; 0 for no discrepancy
+    solve_one: Values  # (n, d, basis)   C^-1 F of the level
 
     @property
-    def gain(self) -> Floats:
+    def gain(self) -> Values:
         """Unit-information scale (n, d): the effective number of points."""
         return np.maximum(LEAST_INFORMATION, self.one_one)
 
-    def solved(self, values: Floats) -> Floats:
+    def solved(self, values: Values) -> Values:
         """Return C^-1 F x~ of bins x: (n, d, basis)."""
-        solved: Floats = (self.solve @ (self.fold @ values)[:, self.length, :, None])[..., 0]
+        solved: Values = (self.solve @ (self.fold @ values)[:, self.length, :, None])[..., 0]
         return solved
 
 
@@ -119,7 +119,7 @@ def _clock(raw: bytes) -> tuple[Models, Models]:
     return bank, _models(times, shape[:1], centre[:1], GP_DISCREPANCIES, np.zeros(1))
 
 
-def _models(times: Floats, shape: Floats, centre: Floats, discrepancies: Discrepancies, log_prior: Floats) -> Models:
+def _models(times: Values, shape: Values, centre: Values, discrepancies: Discrepancies, log_prior: Values) -> Models:
     kinds = (len(CORRELATIONS), len(discrepancies))
     lengths = sorted({length for length, _, _ in discrepancies})
     place = np.array([lengths.index(length) for length, _, _ in discrepancies])
@@ -154,7 +154,7 @@ def _models(times: Floats, shape: Floats, centre: Floats, discrepancies: Discrep
     )
 
 
-def _products(rows: Floats, shape: Floats) -> Floats:
+def _products(rows: Values, shape: Values) -> Values:
     """Return the products of some rows with every shape: (..., rows, shapes). They are made in blocks so small that no
     library spreads them over threads, which spin."""
     columns = np.ascontiguousarray(rows.swapaxes(-1, -2))
@@ -165,19 +165,19 @@ def _products(rows: Floats, shape: Floats) -> Floats:
     return products.swapaxes(-1, -2)
 
 
-def basis_at(times: Floats, length: float) -> Floats:
+def basis_at(times: Values, length: float) -> Values:
     """Return Matern-5/2 basis functions at these times: (basis, times)."""
     return np.stack([np.interp(times, shapes.GRID, function) for function in _basis()[length]])
 
 
 @lru_cache(maxsize=1)
-def _basis() -> dict[float, Floats]:
+def _basis() -> dict[float, Values]:
     """Return the leading eigenfunctions of a unit-variance Matern-5/2 on the grid, scaled, by length."""
     with BASIS_FILE.open("rb") as file:
         return dict(zip(LENGTHS, np.load(file), strict=True))
 
 
-def _solve(outer: Floats, place: Ints, ratios: Floats) -> tuple[Floats, Floats]:
+def _solve(outer: Values, place: Ints, ratios: Values) -> tuple[Values, Values]:
     """Return C^-1 and log|C| + basis/2 log(ratio), with C C' = I / ratio + F F' under each noise for each ratio."""
     root = np.linalg.cholesky(outer[:, place] + np.eye(BASIS) / ratios[:, None, None])
     diagonal = np.diagonal(root, axis1=2, axis2=3)
@@ -192,7 +192,7 @@ def _solve(outer: Floats, place: Ints, ratios: Floats) -> tuple[Floats, Floats]:
 class ModelsFit:
     """One set of models against the values of a series: arrays (noise, discrepancy, ...)."""
 
-    def __init__(self, models: Models, values: Floats) -> None:
+    def __init__(self, models: Models, values: Values) -> None:
         self.models, self.freedom = models, len(values) - 1
         white = whiten(values)
         plain = fold(white)
@@ -209,7 +209,7 @@ class ModelsFit:
         flat = _products(weights.reshape(-1, len(values)), models.shape)
         np.subtract(flat.reshape(self.cross.shape), self.cross, out=self.cross)
 
-    def log_weights(self, memory: Floats) -> Floats:
+    def log_weights(self, memory: Values) -> Values:
         """Return the log posterior weight of each model: without a trend by noise, then (noise, discrepancy, shape)."""
         models = self.models
         base = memory[:, None] + models.log_scale - 0.5 * np.log(models.one_one)
@@ -244,7 +244,7 @@ class ModelsFit:
         self._add_discrepancy(paths, n, d, drawn, sd[:, None] * normal[:, 2:])
         return Draws(paths, ~moves, sd)
 
-    def _add_discrepancy(self, paths: Floats, n: Ints, d: Ints, drawn: Floats, doubt: Floats) -> None:
+    def _add_discrepancy(self, paths: Values, n: Ints, d: Ints, drawn: Values, doubt: Values) -> None:
         """Add to each path its smooth discrepancy, given the data and the rest of the path."""
         models = self.models
         bent = np.flatnonzero(d)  # the first discrepancy is none
@@ -263,7 +263,7 @@ class ModelsFit:
             paths[bent[mine]] += _products(_basis()[lengths[place]].T, drawn_sizes[mine]).T
 
 
-def _systematic(log_weights: Floats, count: int, stream: Stream) -> Ints:
+def _systematic(log_weights: Values, count: int, stream: Stream) -> Ints:
     """Draw indices in proportion to their weight with as little variance as possible, in random order.
 
     The weights are counted in units far larger than rounding errors, so that these choose between no two indices.

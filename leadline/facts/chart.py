@@ -92,7 +92,7 @@ class SamplesShown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhaseSeconds:
-    """Seconds that one phase takes at each step; `name` is None where small phases are put together."""
+    """Seconds that one phase takes at each step; `name` is None if small phases are put together."""
 
     name: str | None
     seconds: Values

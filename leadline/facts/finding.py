@@ -45,14 +45,14 @@ class Beside:
     """All serious findings, as each of them sees the others."""
 
     ids: frozenset[str]
-    lost: bool  # one of them says that the reward fell
+    lost: bool  # one of them shows that the reward dropped: what follows from that is no cause
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The numbers, steps, and names of a finding; the JSON holds them under the same names."""
 
-    MEANS: ClassVar[Meaning | None] = None  # what it weighs in the verdict (`judgement/evidence.py`)
+    MEANS: ClassVar[Meaning | None] = None  # what it weighs in the verdict (`judgement/weigh.py`)
     SUSPECT: ClassVar[Suspect | None] = None  # the knob it points at
 
     def say(self) -> str:
@@ -63,9 +63,13 @@ class Facts:
         """Return the knob they point at, if that depends on them or on what else was found."""
         return self.SUSPECT
 
+    def cause_of_drop(self, step: int) -> Cause | None:
+        """Return what made the reward drop at a step, if they are about that."""
+        return None
+
     @property
     def counts(self) -> bool:
-        """Tell whether they weigh in the verdict, if their kind does."""
+        """Return whether they weigh in the verdict, if their kind does."""
         return True
 
     @property
@@ -256,8 +260,7 @@ WAYS: dict[Way, str] = {
     "cut": "responses are truncated ({start} → {now} of them)",
     "unlike": "responses surprise the reference policy {times} as much as its own",
 }
-SUBJECT = "responses "
-FURTHEST = 2  # ways named
+WAYS_NAMED = 2  # in one sentence
 ASKED, ANSWERED = 60, 160  # characters of a prompt, its end, and of a response, its beginning
 
 
@@ -272,22 +275,6 @@ class Move:
     def say(self) -> str:
         start, now = max(self.start, 0.0), max(self.now, 0.0)
         return WAYS[self.way].format(start=percent(start), now=percent(now), times=times(now))
-
-
-def ways_said(moves: Sequence[Move], subject: str = SUBJECT) -> str:
-    """Return the changes that went furthest, under one subject if they share it."""
-    said = [move.say() for move in moves[:FURTHEST]]
-    shared = said[:1] and said[0].startswith(SUBJECT)
-    return f"{subject}{listed([way.removeprefix(SUBJECT) for way in said])}" if shared else listed(said)
-
-
-def since_said(step: int | None, low: int | None, high: int | None) -> str:
-    """Return the onset, with its interval if one is known."""
-    if step is None:
-        return ", onset unknown"
-    if low is None or high is None or low == high:
-        return f" since step ~{step}"
-    return f" since step ~{step} ({low}–{high})"
 
 
 def sample_said(sample: Rollout) -> str:

@@ -13,8 +13,8 @@ ReasonKind = Literal[
     "no_numbers",  # the reward was logged, but no value is a number
     "too_few",  # not enough points yet
     "lost_numbers",  # its last values are no numbers
-    "gamed",  # the score no longer says what the policy is worth
-    "fallen",  # value that was there is gone
+    "gamed",  # the score no longer tracks policy quality
+    "fallen",  # the score dropped
     "degraded",  # the reward is flat, and quality measures get worse together
     "no_signal",  # nothing can be learned any more
     "ceiling",  # the score is as high as it can get
@@ -75,16 +75,12 @@ class Reason:
     candidates: tuple[str, ...] = ()  # keys that may be the reward
     lost: float | None = None  # fallen: share of its own range that is gone
     findings: tuple[str, ...] = ()  # ids of those it rests on
-    training_rises: bool = False  # beside a held-out score without a clear direction
+    training_rises: bool = False  # while a held-out score shows no clear direction
 
     @property
     def is_past(self) -> bool:
         """True if it is about what happened, of which one is confident or not; else about what may come."""
         return self.kind in ("gamed", "fallen", "degraded", "no_signal")
-
-    @property
-    def without_verdict(self) -> bool:
-        return self.kind in ("no_reward", "no_numbers")
 
     @property
     def unlikely(self) -> bool:
@@ -98,7 +94,7 @@ class Reason:
         return self.kind == "ceiling" or (self.kind in ("flat", "no_trend", "time_left") and known)
 
     def rests_on(self, ids: str) -> bool:
-        """Tell whether a finding of that id or topic is among its findings."""
+        """Return whether a finding of that id or topic is among its findings."""
         return any(found.startswith(ids) for found in self.findings)
 
 
@@ -113,7 +109,7 @@ class Upside:
     to_pass: float | None = None  # the level that such a gain has to reach: beyond the best so far, not beyond now
 
     def below_best(self, now: float | None) -> bool:
-        """Tell whether a gain worth having, from a level of `now`, would still end below the best so far."""
+        """Return whether a gain worth having, from a level of `now`, would still end below the best so far."""
         if now is None or self.to_pass is None or self.worth_having is None:
             return False
         return self.to_pass - self.worth_having - now > self.worth_having / 2
@@ -176,7 +172,7 @@ class Condition:
     after_step: int | None = None
 
 
-NEARLY_ALL = 0.9  # of its own range: a drop of so much is a collapse, if it is more than half of the level too
+COLLAPSE = 0.9  # of its own range: a drop of so much is a collapse, if it is more than half of the level too
 OUTCOMES: dict[ReasonKind, Outcome] = {
     "no_reward": "no_reward",
     "no_numbers": "unreadable",
@@ -190,7 +186,7 @@ OUTCOMES: dict[ReasonKind, Outcome] = {
 }
 
 
-# A score that no longer says what the policy is worth, by the findings that say so.
+# How a score fails to track policy quality, by the findings that show it.
 HOW_SCORES_FAIL: tuple[tuple[str, Outcome], ...] = (("reward.", "hacked"), ("generation.", "degraded"))
 REVIEW = "leadline review PATH"  # what a reader is asked to run; the path is filled in if it is known
 ENDED_BADLY: dict[Outcome, str] = {
@@ -288,7 +284,7 @@ class Judgement:
         if reason.kind == "gamed":
             return next((ended for found, ended in HOW_SCORES_FAIL if reason.rests_on(found)), "overfitted")
         if reason.kind == "fallen":
-            if reason.lost is None or reason.high is None or reason.level is None or reason.lost < NEARLY_ALL:
+            if reason.lost is None or reason.high is None or reason.level is None or reason.lost < COLLAPSE:
                 return "regressed"
             return "collapsed" if reason.high - reason.level > abs(reason.high) / 2 else "regressed"
         if reason.kind in OUTCOMES:

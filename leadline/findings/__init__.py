@@ -15,7 +15,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from ..facts import Facts, Finding, Guide
+from ..facts.finding import Facts, Finding, Guide
 from ..reading.view import View
 
 

@@ -6,11 +6,22 @@ from collections.abc import Iterator
 from typing import Literal
 
 from ..digits import percent, went
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Beside, Meanwhile, Suspect
-from ..questions.direction import since_of
+from ..facts.finding import (
+    MEANWHILE,
+    SAID,
+    WORTH_SAYING,
+    Beside,
+    Evidence,
+    Facts,
+    Finding,
+    Guide,
+    Meanwhile,
+    Severity,
+    Suspect,
+)
+from ..questions.direction import p_climbed, p_sank, since_of
 from ..questions.level import p_above, p_below
-from ..reading.outage import MORE_FAILURES
+from ..reading.outage import FAILURES, MORE_FAILURES
 from ..reading.view import View
 from ..records import dataclass
 
@@ -31,7 +42,7 @@ GUIDE = {
         "Check the tool logs first: a sandbox that is down looks like a policy that got worse.",
     ),
 }
-TURNS, CALLS, FAILURES = "agent/turns_mean", "tools/calls_per_sample", "tools/failure_frac"
+TURNS, CALLS = "agent/turns_mean", "tools/calls_per_sample"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +86,21 @@ def detect(view: View) -> Iterator[Finding]:
     """Report turns and tool calls that moved by half, and failures that rose by a tenth of all calls."""
     meanwhile = view.meanwhile
     for name in (TURNS, CALLS, FAILURES):
-        part, change = view.of(name), view.change(name)
-        if part is None or change is None:
+        part = view.readable(name)
+        if part is None:
             continue
-        series, curve = part.series, part.curve
-        start, now = part.start, part.now
+        series, curve, start, now = part.series, part.curve, part.start, part.now
         facts: Facts
         severity: Severity = "concern" if meanwhile == "fell" else "note"
         if name == FAILURES:
             id_, facts = "agent.tool_failures", FailingTools(start, now, meanwhile, since_of(curve))
-            p = min(change.rose, p_above(curve, start + MORE_FAILURES))
+            p = min(p_climbed(curve), p_above(curve, start + MORE_FAILURES))
             severity = "note" if meanwhile == "rose" else "concern"
         else:
             what: Literal["turns", "tool_calls"] = "turns" if name == TURNS else "tool_calls"
             id_, facts = f"agent.{what}", TurnsChange(what, start, now, meanwhile)
             more, less = p_above(curve, WORTH_SAYING * start), p_below(curve, start / WORTH_SAYING)
-            p = max(min(change.rose, more), min(change.fell, less)) if start > 0 else 0.0
+            p = max(min(p_climbed(curve), more), min(p_sank(curve), less)) if start > 0 else 0.0
         if p >= SAID:
             span = Evidence(name, int(series.steps[0]), int(series.steps[-1]))
             yield Finding(id_, round(p, 4), severity, facts, since_of(curve), (span,))

@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterator
 
 from ..digits import number
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide, Severity
 from ..facts.machine import MemoryHeld, Spans, stretches
 from ..reading.processes import guests_of
 from ..reading.view import View
-from ..reading.wall_clock import WORTH
+from ..reading.wall_clock import WORTH_TIME
 from ..records import dataclass
 
 GUIDE = {
@@ -60,11 +59,11 @@ class MemoryTaken(Facts):
 
 def detect(view: View) -> Iterator[Finding]:
     """Report every process during which steps take longer, or the fullest GPU holds more, than chance explains."""
-    for guest in guests_of(view):
+    for guest in guests_of(view.whole):
         since = guest.spans[0][0]
         if guest.p_time > SAID:
             slowed = SlowedBy(guest.process, guest.ratio, guest.chance, guest.spans)
-            severity: Severity = "concern" if guest.ratio > 1 + WORTH else "note"
+            severity: Severity = "concern" if guest.ratio > 1 + WORTH_TIME else "note"
             spans = tuple(Evidence("time/step", first, last) for first, last in guest.spans)
             yield Finding("conflict.step_time", round(guest.p_time, 4), severity, slowed, since, spans)
         if guest.held is not None:

@@ -7,17 +7,16 @@ from typing import Literal
 
 import numpy as np
 
-from ..curve.track import LEAST
+from ..curve.cells import LEAST
 from ..digits import went
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
+from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Evidence, Facts, Finding, Guide, Meanwhile
 from ..questions.changes import sudden_step
 from ..questions.direction import since_of
 from ..questions.level import KNOWN, SETTLED, p_above, p_below, steps_seen
-from ..reading.samples import evidence_of
 from ..reading.view import View
+from ..reading.whole import evidence_of
 from ..records import dataclass
-from ..run import Series
+from ..run import LENGTH, Series
 from ..text.relation import PAYS
 from ..text.sampler import Batch
 from ..text.shown import middling
@@ -29,7 +28,6 @@ GUIDE = {
         "If longer responses score higher without being better, the reward favors length: normalize it.",
     ),
 }
-LENGTH = "len/response_mean"
 OF_SAMPLES = "text/length"
 
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..digits import percent
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import SAID
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide
 from ..kept import MANY, kept
+from ..questions.direction import p_climbed
 from ..questions.level import SHOWS, last_before
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
 from ..text.phrases import DIGIT, Outputs, upper_half
 from ..text.sampler import TELLING, Batch
 from ..text.shown import early_and_late
@@ -72,16 +73,17 @@ def detect(view: View) -> tuple[Finding, ...]:
     """Name the phrases that high reward goes with now and did not at first, while the reward rose. A right answer parts
     high from low reward as well, so this is for a reader."""
     batches, groups = view.batches, joined(view.batches)
-    reward = view.change(HEADLINE)
-    if len(groups) <= BATCHES or reward is None or reward.rose < SAID:
+    reward = view.readable(REWARD)
+    p = 0.0 if reward is None else p_climbed(reward.curve)
+    if len(groups) <= BATCHES or p < SAID:
         return ()
     marks = _marks(groups)
     if not marks:
         return ()
     facts = Shortcut(marks, DIGIT if any(DIGIT in mark.phrase for mark in marks) else None)
     evidence = (Evidence("rollouts", batches[0].step, batches[-1].step, samples=early_and_late(batches)),)
-    p, since = round(reward.rose, 4), min(mark.since for mark in marks)
-    return (Finding("generation.shortcut", p, "note", facts=facts, since_step=since, evidence=evidence),)
+    since = min(mark.since for mark in marks)
+    return (Finding("generation.shortcut", round(p, 4), "note", facts=facts, since_step=since, evidence=evidence),)
 
 
 @kept(MANY)
@@ -105,7 +107,7 @@ def _marks(groups: Sequence[Sequence[Batch]]) -> tuple[Mark, ...]:
 
 
 def _differ(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
-    """Tell whether two shares differ by more than their noise."""
+    """Return whether two shares differ by more than their noise."""
     both = np.concatenate([one, other]).mean()
     error = np.sqrt(both * (1 - both) * (1 / len(one) + 1 / len(other)))
     return bool(abs(one.mean() - other.mean()) > SHOWS * error)

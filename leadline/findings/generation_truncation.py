@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..digits import percent
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Beside, Suspect
+from ..facts.finding import SAID, Beside, Evidence, Facts, Finding, Guide, Severity, Suspect
 from ..questions.changes import more_than
-from ..questions.direction import NEARLY_ALL, since_of
+from ..questions.direction import NEARLY_ALL, p_climbed, since_of
 from ..questions.level import SETTLED, p_above
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
 from ..text.numbers import truncated
 
 GUIDE = {
@@ -54,7 +54,7 @@ class Truncation(Facts):
 def detect(view: View) -> tuple[Finding, ...]:
     """Report that more than half of those that used to end no longer do, or that most never did."""
     cut = view.of(truncated(view.run))
-    if cut is None or not cut.curve.decidable:
+    if cut is None or not (cut.series.numbers > 0.5).any() or not cut.curve.decidable:  # fitted after a quick look
         return ()
     series, curve = cut.series, cut.curve
     values, steps = series.numbers, series.steps[series.finite]
@@ -70,8 +70,8 @@ def detect(view: View) -> tuple[Finding, ...]:
     nearly = nearly_all >= SAID and start > NEARLY_ALL
     if not nearly and (most < SAID or start <= 0.5 or p_above(curve, growing) > 0.5):
         return ()
-    reward = view.change(HEADLINE)
-    rose = reward is not None and reward.rose >= SAID
+    reward = view.readable(REWARD)
+    rose = reward is not None and p_climbed(reward.curve) >= SAID
     facts = Truncation(start, now, throughout=True, length_cap=view.run.config.length_cap, reward_rose=rose)
     severity: Severity = "concern" if nearly and not rose and reward is not None else "note"
     p = nearly_all if nearly else most

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..digits import went
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Meaning, Suspect
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide, Meaning, Severity, Suspect
 from ..questions.direction import FELL
-from ..questions.fall import p_rose_while_other_fell
+from ..questions.fall import fall_of, p_rose_while_other_fell
 from ..questions.level import steps_seen
-from ..reading.kl import readable
+from ..reading.kl import kl_and_reward
 from ..reading.scores import gains_elsewhere
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
 
 GUIDE = {
     "kl.destructive": Guide(
@@ -45,13 +45,13 @@ class KlDestructive(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Report reward lost since its highest point while KL rose over the same steps, unless right answers gained."""
-    both = readable(view)
+    """Report a reward that dropped while KL rose over the same steps, unless an independent score rose."""
+    both = kl_and_reward(view)
     if both is None or gains_elsewhere(view):
         return ()
     kl, reward = both
     p = p_rose_while_other_fell(kl.curve, reward.curve, FELL)
-    if p <= SAID or (fall := reward.fall) is None:
+    if p <= SAID or (fall := fall_of(reward)) is None:
         return ()
     step, last, since = fall.from_step, steps_seen(reward.curve)[1], fall.since_step
     before, now = kl.at(step), kl.now
@@ -65,5 +65,5 @@ def detect(view: View) -> tuple[Finding, ...]:
         reward_now=fall.now,
     )
     severity: Severity = "critical" if fall.ruined else "concern"
-    evidence = (Evidence(kl.curve.metric, step, last), Evidence(HEADLINE, step, last))
+    evidence = (Evidence(kl.curve.metric, step, last), Evidence(REWARD, step, last))
     return (Finding("kl.destructive", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts),)

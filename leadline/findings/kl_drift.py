@@ -8,8 +8,7 @@ what learning looks like before its reward shows.
 from __future__ import annotations
 
 from ..digits import number, went
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import SAID
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide
 from ..questions.direction import (
     gained_by,
     kept_its_gain,
@@ -22,9 +21,10 @@ from ..questions.direction import (
 )
 from ..questions.fall import p_fallen
 from ..questions.level import steps_seen
-from ..reading.kl import LENGTH, enough_seen, near_reference, rate_gone_since, readable
+from ..reading.kl import enough_seen, kl_and_reward, near_reference, rate_gone_since
 from ..reading.view import View
 from ..records import dataclass
+from ..run import LENGTH
 
 GUIDE = {
     "kl.drift_without_benefit": Guide(
@@ -56,11 +56,11 @@ class KlDrift(Facts):
 def detect(view: View) -> tuple[Finding, ...]:
     """Report drift without any gain, or without one since the reward plateaued. A policy that goes far while its reward
     rises is changing and improving."""
-    both, entropy = readable(view), view.of("entropy")
-    if both is None or entropy is None or near_reference(view) or rate_gone_since(view) is not None:
+    both, entropy = kl_and_reward(view), view.of("entropy")
+    if both is None or entropy is None or rate_gone_since(view) is not None:
         return ()
     kl, reward = both[0], both[1].curve
-    if not enough_seen(view, both[1]) or p_climbed(kl.curve) <= SAID or p_rising(reward) > 0.5:
+    if not enough_seen(view, both[1]) or p_climbed(kl.curve) <= SAID or p_rising(reward) > 0.5 or near_reference(view):
         return ()
     step, now = steps_seen(kl.curve)
     # Without any gain. Entropy that falls is a policy that makes up its mind, not one that wanders.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..digits import listed, went
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import SAID
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide
 from ..questions.fall import p_fallen
-from ..reading.kl import distance_series, readable, resets_of
+from ..reading.kl import distance_series, kl_and_reward, resets_of
 from ..reading.view import View
 from ..records import dataclass
 
@@ -40,13 +39,13 @@ class KlReset(Facts):
         )
 
 
-FEW = 4  # steps that are named one by one
+NAMED = 4  # steps that are named one by one
 SHOWN = 8  # resets that are shown one by one
 
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report all resets as one note; if reward was lost, KL fell with it."""
-    kl, both, resets = distance_series(view.run), readable(view), resets_of(view)
+    kl, both, resets = distance_series(view.run), kl_and_reward(view), resets_of(view.whole)
     if kl is None or not resets or (both is not None and p_fallen(both[1].curve) > SAID * SAID):
         return ()
     steps, first = tuple(reset.step for reset in resets), resets[0]
@@ -60,6 +59,6 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _at(steps: tuple[int, ...]) -> str:
     if len(steps) == 1:
         return f"at step {steps[0]}"
-    if len(steps) <= FEW:
+    if len(steps) <= NAMED:
         return f"at steps {listed([str(step) for step in steps])}"
     return f"{len(steps)} times between steps {steps[0]} and {steps[-1]}"

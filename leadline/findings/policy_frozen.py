@@ -14,28 +14,26 @@ import numpy as np
 
 from ..curve.curve import Curve
 from ..digits import number, percent
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import SAID, Meaning, Suspect, all_called
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide, Meaning, Suspect, all_called
 from ..questions.changes import power_of_growth
 from ..questions.direction import p_climbed, p_sank
 from ..questions.forecast import WORTH
-from ..questions.level import KNOWN, p_within, steps_seen
+from ..questions.level import KNOWN, Trace, p_within, steps_seen
 from ..reading.kl import (
     FEW_DIFFER,
     denied,
     distance_series,
     enough_seen,
     kl_for,
+    policy_metrics,
     rate_gone_since,
     resets_of,
     tokens_of,
-    witnesses,
 )
 from ..reading.signal import present, standing_of, tied_share
-from ..reading.view import HEADLINE, View
-from ..reading.whole import Trace
+from ..reading.view import View
 from ..records import dataclass
-from ..run import Series, Values
+from ..run import REWARD, numbers_of
 
 HARDLY_A_TOKEN = 0.004  # of the tokens that can differ, if the length of a response is not known
 GUIDE = {
@@ -57,9 +55,9 @@ class KlFrozen(Facts):
     SUSPECT: ClassVar[Suspect | None] = ("learning_rate", "raise", "nothing is changing")
 
     kl: float | None  # per token, now
-    changed_share: float | None  # of the answers, at most: sqrt(KL of an answer / 2); None where that does not show it
+    changed_share: float | None  # of the answers, at most: sqrt(KL of an answer / 2); None if that does not show it
     tokens: float | None  # of an answer
-    learning_rate: float | None  # its highest so far; 0 where it is 0 since a step
+    learning_rate: float | None  # its highest so far; 0 if it has been 0 since a step
     since_step: int | None = None  # from which on the learning rate is 0
     still: tuple[str, ...] = ()  # series that have gone nowhere, where these show it
     held: bool = False  # KL stands away from 0, or nobody knows: a penalty may hold it there
@@ -94,8 +92,8 @@ class KlFrozen(Facts):
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report that the learning rate is 0, or nothing moves."""
-    reward = view.of(HEADLINE)
-    if reward is None or not reward.curve.decidable:
+    reward = view.readable(REWARD)
+    if reward is None:
         return ()
     since, rate = rate_gone_since(view), view.run.get("lr")
     if since is not None and rate is not None:
@@ -108,20 +106,21 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _frozen(view: View, kl: Trace | None, reward: Trace) -> tuple[Finding, ...]:
     """Report that too few answers can differ for a gain worth having, even at the end of the plan; or nothing that a
     policy moves has moved."""
-    tokens, bounded = tokens_of(view), 0.0  # how long answers are has to be known for a bound
-    if kl is not None and kl.curve.decidable and tokens is not None:
-        loose = resets_of(view) or denied(view, reward, WORTH)
-        bounded = 0.0 if loose else _p_at_the_end(view, kl.curve, kl_for(WORTH, tokens))
+    rates, coefficients = numbers_of(view.run.get("lr")), numbers_of(view.run.get("kl/coef"))
+    if len(rates) and rates[-1] > np.median(rates):  # it is warming up
+        return ()
+    tokens, bounded = None, 0.0  # how long answers are has to be known for a bound
+    if kl is not None and kl.curve.decidable and _p_at_the_end(view, kl.curve, kl_for(WORTH, 1.0)) > SAID:
+        loose, tokens = resets_of(view.whole) or denied(view, reward, WORTH), tokens_of(view)
+        bounded = 0.0 if loose or tokens is None else _p_at_the_end(view, kl.curve, kl_for(WORTH, tokens))
     still = _p_still(view, kl, reward)
-    rates, coefficients = _logged(view.run.get("lr")), _logged(view.run.get("kl/coef"))
-    warming_up = len(rates) and rates[-1] > np.median(rates)
-    if max(bounded, still) <= SAID or warming_up:
+    if max(bounded, still) <= SAID:
         return ()
     level, share = None, None
     if kl is not None:
         level = kl.now
         share = None if tokens is None or bounded <= SAID else min(math.sqrt(max(level, 0.0) * tokens / 2), 1.0)
-    names = () if share is not None else tuple(part.curve.metric for part in witnesses(view))
+    names = () if share is not None else tuple(part.curve.metric for part in policy_metrics(view))
     rate = float(rates.max()) if len(rates) else view.run.config.learning_rate
     penalty = coefficients[-1] if len(coefficients) else view.run.config.kl_coefficient
     away = bool(penalty) if kl is None else share is None and _p_next_to_nothing(view, kl) <= SAID
@@ -152,22 +151,20 @@ def _p_still(view: View, kl: Trace | None, reward: Trace) -> float:
     """Return the probability that over half of the plan nothing has gone anywhere: neither the reward nor at least two
     others that move with a policy. KL may creep where it comes to nothing. A reward at its top, groups that are tied or
     a strong penalty say that something else than the pace holds the policy."""
-    others = [part for part in witnesses(view) if part.series.name != HEADLINE]
-    standing, tied = standing_of(view.whole), _logged(tied_share(view.run))
-    if len(others) + (kl is not None) < 2 or not enough_seen(view, reward) or reward.curve.points < KNOWN:
-        return 0.0
+    standing, tied = standing_of(view.whole), numbers_of(tied_share(view.run))
     mostly_tied = len(tied) and np.median(tied[-present(len(tied)) :]) > 0.5
-    if standing is None or standing.place in ("top", "constant") or mostly_tied:
+    if standing is None or standing.place in ("top", "constant") or mostly_tied or not enough_seen(view, reward):
+        return 0.0
+    if reward.curve.points < KNOWN or max(p_climbed(reward.curve), p_sank(reward.curve)) > SAID:
+        return 0.0
+    others = [part for part in policy_metrics(view) if part.series.name != REWARD]
+    if len(others) + (kl is not None) < 2:
         return 0.0
     gone = [max(p_climbed(part.curve), p_sank(part.curve)) for part in (reward, *others)]
     if kl is not None and kl.curve.decidable:
         stayed = kl.start > kl.now / 2
         # A spiky KL may have left its start and not climbed.
         went = max(p_climbed(kl.curve), p_sank(kl.curve)) if stayed else 1.0
-        small = 0.0 if resets_of(view) else _p_next_to_nothing(view, kl)
+        small = 0.0 if resets_of(view.whole) else _p_next_to_nothing(view, kl)
         gone.append(min(went, 1 - small))
     return 0.0 if max(gone) > SAID else 1 - float(np.mean(gone))  # noise goes somewhere too, in one of several
-
-
-def _logged(series: Series | None) -> Values:
-    return np.empty(0) if series is None else series.numbers

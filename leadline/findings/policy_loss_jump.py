@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..curve.cells import Break
 from ..curve.fit import break_at
-from ..curve.track import Break
 from ..digits import number, percent, went
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import Cause
-from ..questions.changes import ChangeOfMagnitude, changes_of_magnitude
+from ..facts.finding import Cause, Evidence, Facts, Finding, Guide, Severity
+from ..questions.changes import breaks_of_magnitude
 from ..questions.level import steps_seen
 from ..reading.breaks import events_at, everything_at, near, reward_fell_at
-from ..reading.loss import loss_series, without_evidence
+from ..reading.loss import by_construction, loss_series
 from ..reading.view import View
-from ..reading.whole import asked_once
 from ..records import dataclass
 
 WARM_UP = 0.2  # of the run: a loss that jumps before finds its size
@@ -25,7 +25,6 @@ GUIDE = {
     ),
 }
 
-Change = Break | ChangeOfMagnitude
 EVENTS = ("learning_rate", "resume", "reference_reset")
 
 
@@ -50,11 +49,10 @@ class LossJump(Facts):
         return f"{what}. {self.cause.say()}"
 
 
-@asked_once
 def detect(view: View) -> tuple[Finding, ...]:
     """Report the surest sudden change, with its cause where one is found."""
     series = loss_series(view.run)
-    if series is None or without_evidence(view.run, series) is not None:
+    if series is None or by_construction(view.run, series) is not None:
         return ()
     loss = view.whole.of(series)  # a jump may have begun the stretch that counts
     if loss is None or not loss.curve.decidable:
@@ -62,14 +60,15 @@ def detect(view: View) -> tuple[Finding, ...]:
     curve = loss.curve
     first, last = steps_seen(curve)
     settled = first + WARM_UP * (last - first)
-    changes: list[tuple[Change, dict[str, float]]] = []
+    changes: list[tuple[Break, dict[str, float]]] = []
     for broke in curve.breaks:
         if broke.step > settled and abs(broke.size) > JUMPED * curve.noise:
             after = loss.at(broke.step + 1)
             changes.append((broke, {"before": after - broke.size, "after": after}))
-    for spread in changes_of_magnitude(series):
-        if spread.step > settled and max(spread.factor, 1 / spread.factor) >= JUMPED:
-            changes.append((spread, {"factor": spread.factor}))
+    for spread in breaks_of_magnitude(series):
+        factor = float(np.exp(spread.size))
+        if spread.step > settled and max(factor, 1 / factor) >= JUMPED:
+            changes.append((spread, {"factor": factor}))
     if not changes:
         return ()
     change, numbers = max(changes, key=lambda found: found[0].probability)
@@ -79,7 +78,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     return (Finding("policy_loss.jump", round(change.probability, 4), severity, facts, facts.step, evidence),)
 
 
-def _cause(view: View, change: Change) -> tuple[Cause, Severity]:
+def _cause(view: View, change: Break) -> tuple[Cause, Severity]:
     """Return what happened there, and how serious that makes it."""
     severity: Severity = "concern" if reward_fell_at(view.whole, change.step) else "note"
     beside = everything_at(view.whole, change.step, besides=("lr", "loss/policy", "loss/total"))

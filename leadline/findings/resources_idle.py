@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from ..digits import number, percent
-from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.finding import Evidence, Facts, Finding, Guide
 from ..questions.level import KNOWN
-from ..reading.machine import WAITS, power_by_phase
+from ..reading.machine import WAITS, power_drawn, resources_of
 from ..reading.view import View
 from ..records import dataclass
 from ..run import GpuSamples
@@ -41,11 +41,14 @@ class LowPower(Facts):
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report that every phase draws less than a third of full power."""
-    run, used, full = view.run, power_by_phase(view), _full_power(view.run.telemetry.gpus)
-    powers = [use.power_w for use in used.phases.values() if use.power_w is not None]
-    if full is None or full[0] <= 0 or len(used.drawn) < KNOWN or not powers or max(powers) >= WAITS * full[0]:
+    run, phases, full = view.run, resources_of(view.whole).phases, _full_power(view.run.telemetry.gpus)
+    powers = [use.power_w for use in phases.values() if use.power_w is not None]
+    if full is None or full[0] <= 0 or not powers or max(powers) >= WAITS * full[0]:
         return ()
-    low, mean = float(np.mean(used.drawn < WAITS * full[0])), float(used.drawn.mean())
+    drawn = power_drawn(run, phases)
+    if len(drawn) < KNOWN:
+        return ()
+    low, mean = float(np.mean(drawn < WAITS * full[0])), float(drawn.mean())
     span = Evidence("gpu/power", run.first_step or 0, run.last_step or 0)
     facts = LowPower(mean, mean / full[0], full[1])
     return (Finding("resources.idle", round(low, 4), "concern", facts=facts, evidence=(span,)),)

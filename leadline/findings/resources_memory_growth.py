@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..digits import number
-from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import Evidence, Facts, Finding, Guide, Severity
 from ..questions.changes import may_have_grown
 from ..questions.direction import net_change
 from ..questions.level import KNOWN
@@ -47,7 +47,7 @@ class MemoryGrowth(Facts):
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report a trend of use after the first step, which fills the memory for the first time."""
-    series = memory_used(view)
+    series = memory_used(view.whole)
     if series is None:
         return ()
     later = Series(series.name, series.key, series.kind, series.steps[1:], series.values[1:])
@@ -61,11 +61,10 @@ def detect(view: View) -> tuple[Finding, ...]:
         return ()
     curve = used.curve
     # A level that jumps has found a new longest batch or a guest; growth is what goes on within a stretch.
-    shape = shape_of(curve)
-    change = net_change(curve)
-    if curve.breaks or shape.word not in RISES or change is None:
+    shape = shape_of(used)
+    if curve.breaks or shape.word not in RISES:
         return ()
-    return (_grows(view, later, shape, change.size, used.now),)
+    return (_grows(view, later, shape, net_change(curve), used.now),)
 
 
 def _grows(view: View, series: Series, shape: Shape, grown: float, now: float) -> Finding:

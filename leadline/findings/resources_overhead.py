@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from ..curve.noise import probability_below
 from ..digits import number, percent
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import SAID
-from ..questions.level import FEW
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide
+from ..questions.level import FEW_POINTS
 from ..reading.view import View
-from ..reading.wall_clock import WORTH
+from ..reading.wall_clock import WORTH_TIME
 from ..records import dataclass
 from ..run import Steps, Values
 
@@ -75,14 +74,14 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _longer(
     name: str, kind: type[LongerSteps], steps: Steps, took: Values, marked: NDArray[np.bool_]
 ) -> Finding | None:
-    if marked.sum() < FEW or marked.sum() > len(steps) / 2:
+    if marked.sum() < FEW_POINTS or marked.sum() > len(steps) / 2:
         return None
     there, away = np.log(took[marked]), np.log(took[~marked])
     error = math.hypot(there.std(ddof=1) / math.sqrt(len(there)), away.std(ddof=1) / math.sqrt(len(away)))
     difference = float(there.mean() - away.mean())
     p = probability_below(difference / error, len(there) - 1) if error > 0 else float(difference > 0)
     share = float(took[marked].sum() / took.sum())
-    if p <= SAID or share * -math.expm1(-difference) <= WORTH:  # what it costs is not worth a line
+    if p <= SAID or share * -math.expm1(-difference) <= WORTH_TIME:  # what it costs is not worth a line
         return None
     facts = kind(math.exp(difference), share)
     span = Evidence("time/step", int(steps[0]), int(steps[-1]))

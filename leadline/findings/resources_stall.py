@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curve.track import LEAST
+from ..curve.cells import LEAST
 from ..digits import duration, number, percent
-from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import Evidence, Facts, Finding, Guide, Severity
 from ..questions.changes import GROWN, LOUD, LOUDEST
 from ..reading.machine import WAITS
 from ..reading.view import View
@@ -123,7 +123,7 @@ def _finding(severity: Severity, facts: Facts, since: int, evidence: Evidence) -
 
 
 def _still_held(gpus: GpuSamples, after: np.ndarray[tuple[int], np.dtype[np.bool_]], end: float) -> bool | None:
-    """Tell whether the memory of the training is still taken at the end; None where memory was not sampled."""
+    """Return whether the memory of the training is still taken at the end; None if memory was not sampled."""
     known = np.isfinite(gpus.memory_gb)
     before = gpus.memory_gb[known & (gpus.walls <= end)]
     late = gpus.memory_gb[known & after]
@@ -133,7 +133,7 @@ def _still_held(gpus: GpuSamples, after: np.ndarray[tuple[int], np.dtype[np.bool
 
 
 def _state(gpus: GpuSamples, first: float, last: float) -> GpuState | None:
-    """Return what the GPUs did in that time; None where that is not known."""
+    """Return what the GPUs did in that time; None if that is not known."""
     inside = (gpus.walls >= first) & (gpus.walls <= last) & np.isfinite(gpus.power_w)
     outside = ~inside & np.isfinite(gpus.power_w)
     if inside.sum() < 2 or outside.sum() < 2:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..digits import number, span
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import Beside, Cause, Suspect
+from ..facts.finding import Beside, Cause, Evidence, Facts, Finding, Guide, Severity, Suspect
 from ..questions.direction import NEARLY_ALL
 from ..reading.breaks import AccountedBreak, breaks_of
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
 
 GUIDE = {
     "reward.break": Guide(
@@ -29,7 +29,7 @@ class RewardBreak(Facts):
     last_step: int
     size: float  # level after minus level before
     cause: Cause
-    unlogged: bool  # it lies in a gap of the log: nobody saw whether it was sudden
+    unlogged: bool  # it lies in a gap of the log: it may not have been sudden
 
     def say(self) -> str:
         rose = self.size > 0
@@ -42,6 +42,9 @@ class RewardBreak(Facts):
         doubt = f" ({span(self.first_step, self.last_step)})" if self.last_step - self.first_step > 1 else ""
         return f"{moved} at step {self.step}{doubt}. {self.cause.say(rose=rose)}"
 
+    def cause_of_drop(self, step: int) -> Cause | None:
+        return self.cause if self.size < 0 and self.first_step <= step <= self.last_step else None
+
     def suspect(self, beside: Beside) -> Suspect | None:
         if self.cause.kind == "prompts":
             return "data", "check", "reward dropped where they changed"
@@ -50,7 +53,7 @@ class RewardBreak(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Report each break. What came back is a note, and so is what the policy had no part in."""
+    """Report each break: as a note if the loss came back, or if the policy had no part in it."""
     breaks = breaks_of(view.whole)
     later = (
         (broke, sum(other.found.size for other in breaks if other.found.step > broke.found.step)) for broke in breaks
@@ -62,8 +65,8 @@ def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
     """Return the finding for a break; `regained`: later ones brought back what was lost."""
     found = broke.found
     low, high = (round(step) for step in found.interval)
-    severity: Severity = "note" if not broke.fell or broke.from_outside or broke.slight or regained else "concern"
+    severity: Severity = "note" if found.size >= 0 or broke.from_outside or broke.slight or regained else "concern"
     facts = RewardBreak(round(found.step), low, high, found.size, broke.cause, broke.unlogged)
-    evidence = (Evidence(HEADLINE, low, high),)
+    evidence = (Evidence(REWARD, low, high),)
     p = round(found.probability, 4)
     return Finding("reward.break", p, severity, since_step=facts.step, evidence=evidence, facts=facts)

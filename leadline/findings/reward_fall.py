@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..digits import level, went
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Meaning
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..questions.fall import fall_of
 from ..questions.level import steps_seen
 from ..reading.scores import gains_elsewhere
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
 
 GUIDE = {
     "reward.peaked": Guide(
@@ -51,15 +52,15 @@ class RewardFall(Facts):
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report a decline of the training reward, once the paths agree on it."""
-    reward = view.of(HEADLINE)
-    fall = None if reward is None else reward.fall
+    reward = view.of(REWARD)
+    fall = None if reward is None else fall_of(reward)
     if reward is None or fall is None or fall.p <= SAID:
         return ()
     facts = RewardFall(
         high=fall.high,
         high_step=fall.from_step,
         now=fall.now,
-        start=fall.start,
+        start=reward.start,
         peaked=fall.peak is not None,
         sudden_step=fall.sudden_step,
     )
@@ -67,5 +68,5 @@ def detect(view: View) -> tuple[Finding, ...]:
     if gains_elsewhere(view):  # other parts of the reward made it fall, or their weights
         severity = "note"
     name = "reward.peaked" if facts.peaked else "reward.declining"
-    evidence = (Evidence(HEADLINE, fall.from_step, steps_seen(reward.curve)[1]),)
+    evidence = (Evidence(REWARD, fall.from_step, steps_seen(reward.curve)[1]),)
     return (Finding(name, round(fall.p, 4), severity, since_step=fall.since_step, evidence=evidence, facts=facts),)

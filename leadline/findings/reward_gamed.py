@@ -6,17 +6,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..digits import percent
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Beside, Meaning, Move, Suspect, since_said, ways_said
+from ..digits import listed, percent
+from ..facts.finding import (
+    SAID,
+    WAYS_NAMED,
+    Beside,
+    Evidence,
+    Facts,
+    Finding,
+    Guide,
+    Meaning,
+    Move,
+    Severity,
+    Suspect,
+)
 from ..facts.judgement import REVIEW
-from ..reading.samples import evidence_of, last_review
-from ..reading.view import HEADLINE, View
+from ..questions.direction import p_climbed, p_sank
+from ..questions.fall import fall_of
+from ..reading.view import View
+from ..reading.whole import evidence_of, last_review
 from ..records import dataclass, replace
-from ..run import Rollout
+from ..run import REWARD, Rollout
 from ..text.evidence import GamedEvidence
 from ..text.numbers import CUT, KL, truncated
 
+SUBJECT = "responses "
 PROVEN = 0.9  # probability: from here on it is critical; also that of a reader's word
 GUIDE = {
     "reward.gamed": Guide(
@@ -47,6 +61,22 @@ GUIDE = {
 }
 
 
+def _ways(moves: tuple[Move, ...], subject: str = SUBJECT) -> str:
+    """Return the changes that went furthest, under one subject if they share it."""
+    said = [move.say() for move in moves[:WAYS_NAMED]]
+    shared = said[:1] and said[0].startswith(SUBJECT)
+    return f"{subject}{listed([way.removeprefix(SUBJECT) for way in said])}" if shared else listed(said)
+
+
+def _since(step: int | None, low: int | None, high: int | None) -> str:
+    """Return the onset, with its interval if one is known."""
+    if step is None:
+        return ", onset unknown"
+    if low is None or high is None or low == high:
+        return f" since step ~{step}"
+    return f" since step ~{step} ({low}–{high})"
+
+
 @dataclass(frozen=True, slots=True)
 class Gamed(Facts):
     """The score goes on while the answers decay."""
@@ -63,8 +93,8 @@ class Gamed(Facts):
     reward_rose: bool = False
 
     def say(self) -> str:
-        what = ways_said(self.moves)
-        since = since_said(self.begun_step, self.begun_low, self.begun_high)
+        what = _ways(self.moves)
+        since = _since(self.begun_step, self.begun_low, self.begun_high)
         if self.reward_fell:
             return f"Degenerate responses{since}{what and f': {what}'}. Reward dropped with them."
         did = "rose" if self.reward_rose else "holds"
@@ -96,10 +126,10 @@ class ResponsesChanged(Facts):
     clear: bool = True  # sure enough to be said as a fact
 
     def say(self) -> str:
-        what = ways_said(self.moves, "they ")
+        what = _ways(self.moves, "they ")
         gain = "" if self.gain_since is None else f" {percent(self.gain_since)} of the reward gain came since."
         last = "" if self.last_before is None else f" Step {self.last_before} is the last one before it."
-        since = since_said(self.begun_step, self.begun_low, self.begun_high)
+        since = _since(self.begun_step, self.begun_low, self.begun_high)
         why = f": {what}" if what else ""
         changed = "have changed" if self.clear else "may have changed"
         return f"Responses {changed}{since}{why}.{gain}{last}"
@@ -159,7 +189,7 @@ def _reviewed(view: View) -> tuple[Finding, ...]:
     review = last_review(view.whole)
     if review is None or review.answer != "hacked":
         return ()
-    if any(change.prompts.after > review.seen_until for change in view.whole.prompt_changes):
+    if any(change.after > review.seen_until for change in view.whole.prompt_changes):
         return ()
     facts = Reviewed(review.reader, review.since_step, review.seen_until)
     span = Evidence("rollouts", view.run.first_step or 0, review.seen_until)
@@ -168,20 +198,20 @@ def _reviewed(view: View) -> tuple[Finding, ...]:
 
 
 def _reward_fell(view: View, evidence: GamedEvidence) -> bool:
-    """Tell whether the reward fell with the text: lower than at the start, and by more than its noise. Most of it lost
-    to below its start has fallen whatever the samples scored; the change over the paths would not see a fall at
-    once."""
-    reward, change = view.of(HEADLINE), view.change(HEADLINE)
-    if evidence.outcome == "decayed" and (change is None or change.fell > 0.5):
+    """Return whether the reward fell with the text: lower than at the start, and by more than its noise. If most of it
+    is lost, to below its start, it has fallen whatever the samples scored; the change over the paths would not show a
+    fall at once."""
+    reward = view.readable(REWARD)
+    if evidence.outcome == "decayed" and (reward is None or p_sank(reward.curve) > 0.5):
         return True
-    fall = None if reward is None or change is None else reward.fall
-    return fall is not None and fall.p > SAID and fall.ruined and fall.now < fall.start
+    fall = None if reward is None else fall_of(reward)
+    return reward is not None and fall is not None and fall.p > SAID and fall.ruined and fall.now < reward.start
 
 
 def _gain_since(view: View, step: int) -> float | None:
     """Return the share of the reward's rise that came after a step; None if it has not risen."""
-    reward, change = view.of(HEADLINE), view.change(HEADLINE)
-    if reward is None or change is None or change.rose < SAID:
+    reward = view.readable(REWARD)
+    if reward is None or p_climbed(reward.curve) < SAID:
         return None
     start, now = reward.start, reward.now
     return float(np.clip((now - reward.at(step)) / (now - start), 0.0, 1.0)) if now > start else None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..digits import went
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import SAID, Suspect
-from ..questions.changes import may_have_grown, p_visibly_grew
-from ..questions.direction import since_of
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide, Suspect
+from ..questions.changes import may_have_grown
+from ..questions.direction import p_visibly_grew, since_of
 from ..questions.level import KNOWN, steps_seen
 from ..reading.view import View
 from ..records import dataclass

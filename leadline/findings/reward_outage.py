@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..digits import counted, number, percent, span
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import Beside, Suspect
+from ..facts.finding import Beside, Evidence, Facts, Finding, Guide, Severity, Suspect
 from ..reading.outage import FAILURES
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
 
 GUIDE = {
     "reward.outage": Guide(
@@ -48,7 +48,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     found = []
     for gap in view.outages:
         facts = RewardOutage(gap.first, gap.last, gap.last - gap.first + 1, gap.value, gap.back, gap.tools)
-        span = (Evidence(FAILURES if gap.tools else HEADLINE, gap.first, gap.last),)
+        span = (Evidence(FAILURES if gap.tools else REWARD, gap.first, gap.last),)
         severity: Severity = "note" if gap.back else "concern"
         found.append(Finding("reward.outage", 0.95, severity, facts=facts, since_step=gap.first, evidence=span))
     return tuple(found)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..digits import counted
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import PromptChange
-from ..reading.view import HEADLINE, View
+from ..facts.finding import Evidence, Facts, Finding, Guide, PromptChange
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
+from ..text.prompts import SHUFFLES
 
 GUIDE = {
     "reward.prompts_changed": Guide(
@@ -41,10 +42,10 @@ class PromptsChanged(Facts):
 def detect(view: View) -> tuple[Finding, ...]:
     """Report one finding for all changes, where there is a reward to compare."""
     changes = view.whole.prompt_changes
-    if not changes or view.of(HEADLINE) is None:
+    if not changes or view.of(REWARD) is None:
         return ()
-    evidence = tuple(Evidence("rollouts", change.prompts.before, change.prompts.after) for change in changes)
-    first, *later = (change.prompts for change in changes)
-    facts = PromptsChanged(first, tuple(later), view.stretch.why is not None and view.stretch.why.kind == "prompts")
-    p, since = round(max(change.p for change in changes), 4), changes[-1].prompts.after
-    return (Finding("reward.prompts_changed", p, "note", since_step=since, evidence=evidence, facts=facts),)
+    evidence = tuple(Evidence("rollouts", change.before, change.after) for change in changes)
+    first, *later = changes
+    facts = PromptsChanged(first, tuple(later), view.stretch.because == "prompts")
+    p = 1 - 1 / (SHUFFLES + 1)  # only the true order parts so far
+    return (Finding("reward.prompts_changed", p, "note", facts, changes[-1].after, evidence),)

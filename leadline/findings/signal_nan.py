@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..digits import listed
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import Beside, Suspect, called
+from ..facts.finding import Beside, Evidence, Facts, Finding, Guide, Severity, Suspect, called
 from ..questions.level import SETTLED, silence
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
-from ..run import Series
+from ..run import REWARD, Series
 
 GUIDE = {
     "signal.nan": Guide(
@@ -65,7 +64,7 @@ def _last(count: int) -> str:
 def detect(view: View) -> tuple[Finding, ...]:
     """Report the reward's own, and one finding for all other watched series. One of those without a single number was
     not computed, and nothing of it stopped; only a loss always is."""
-    reward, *others = (_bad(view.run.get(name)) for name in (HEADLINE, *WATCHED))
+    reward, *others = (_bad(view.run.get(name)) for name in (REWARD, *WATCHED))
     bad = [series for series in others if series is not None and (series.finite.any() or "loss/" in series.name)]
     found = [] if reward is None else [_finding([reward], "critical" if silence(reward) else "concern")]
     if bad:

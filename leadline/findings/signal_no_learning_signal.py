@@ -11,17 +11,16 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve.track import LEAST
+from ..curve.cells import LEAST
 from ..digits import number, percent
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Beside, Meaning, Suspect
+from ..facts.finding import SAID, Beside, Evidence, Facts, Finding, Guide, Meaning, Severity, Suspect
 from ..questions.changes import more_than
 from ..questions.direction import NEARLY_ALL
 from ..questions.level import SPELL, last_before, p_goes_on, spell_at_the_end
 from ..reading.signal import ZERO_STD, Standing, present, standing_of, tied_share
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
-from ..run import Flags, Run
+from ..run import REWARD, Flags, Run
 from ..text.numbers import truncated
 from ..text.sampler import Batch
 from ..text.shown import by_score, shortened
@@ -131,10 +130,8 @@ def _stands(view: View, standing: Standing) -> float:
     """Return the end that the reward has reached, or its level now, as every other sentence tells it."""
     if standing.place in ("top", "bottom"):
         return standing.high if standing.place == "top" else standing.low
-    reward = view.of(HEADLINE)
-    if reward is None or not reward.curve.decidable:
-        return standing.mean
-    return reward.now
+    reward = view.readable(REWARD)
+    return standing.mean if reward is None else reward.now
 
 
 def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
@@ -177,7 +174,7 @@ def _finding(p: float, severity: Severity, facts: Facts, since: int | None, evid
 
 
 def _evidence(view: View, *more: str) -> tuple[Evidence, ...]:
-    names = (HEADLINE, ZERO_STD, GRADIENT, *more)
+    names = (REWARD, ZERO_STD, GRADIENT, *more)
     series = [series for series in map(view.run.get, names) if series is not None and series.points]
     spans = [Evidence(logged.name, int(logged.steps[0]), int(logged.steps[-1])) for logged in series]
     if view.batches:
@@ -229,9 +226,9 @@ def _equal(run: Run, what: str) -> Said | None:
 
 
 def _constant(run: Run) -> Said | None:
-    """Tell whether the mean reward of every step is one number: no two groups, and so hardly two samples, ever
+    """Return whether the mean reward of every step is one number: no two groups, and so hardly two samples, ever
     differed."""
-    series = run.get(HEADLINE)
+    series = run.get(REWARD)
     if series is None or series.points < LEAST:
         return None
     values = series.numbers

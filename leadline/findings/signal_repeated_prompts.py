@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..digits import number, percent
-from ..facts import Evidence, Facts, Finding, Guide
-from ..reading.samples import evidence_of
+from ..facts.finding import Evidence, Facts, Finding, Guide
 from ..reading.view import View
+from ..reading.whole import evidence_of
 from ..records import dataclass
 
 GUIDE = {

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..digits import went
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID
-from ..questions.changes import GROWN, may_have_grown, p_visibly_grew
-from ..questions.direction import p_multiplied, p_rising, since_of
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide, Severity
+from ..questions.changes import GROWN, may_have_grown
+from ..questions.direction import p_multiplied, p_rising, p_visibly_grew, since_of
 from ..questions.fall import p_fallen
 from ..questions.level import steps_seen
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass, replace
-from ..run import Series
+from ..run import REWARD, Series
 
 GUIDE = {
     "signal.sampler_mismatch": Guide(
@@ -56,7 +55,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if not surely:
         return ()
     p, worst = max(surely, key=lambda found: found[0])
-    curve, series, reward = worst.curve, worst.series, view.of(HEADLINE)
+    curve, series, reward = worst.curve, worst.series, view.of(REWARD)
     rising, fallen = (0.0, 0.0) if reward is None else (p_rising(reward.curve), p_fallen(reward.curve))
     bad = rising <= SAID and max(p_multiplied(curve, GROWN), fallen) > SAID
     severity: Severity = "concern" if bad else "note"

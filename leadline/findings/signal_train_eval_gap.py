@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..digits import counted, number, went
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Meaning, Suspect
-from ..questions.direction import net_change
-from ..questions.fall import p_held_while_other_fell
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide, Meaning, Severity, Suspect
+from ..questions.direction import p_climbed
+from ..questions.fall import fall_of, p_held_while_other_fell
 from ..questions.level import steps_seen
 from ..reading.scores import component_names, held_out_names, second_scores
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
 
 GUIDE = {
     "signal.train_eval_gap": Guide(
@@ -51,22 +51,22 @@ class TrainEvalGap(Facts):
 def detect(view: View) -> tuple[Finding, ...]:
     """Find the score beside the training reward on which the gap is surest: a held-out one, or another measure of the
     same samples. A component is neither: the reward is their sum, and may be meant to trade one for another."""
-    reward = view.of(HEADLINE)
-    if reward is None or not reward.curve.decidable:
+    reward = view.readable(REWARD)
+    if reward is None:
         return ()
     train = reward.curve
     names = (
         *held_out_names(view),
         *(name for name in second_scores(view) if name not in component_names(view).values()),
     )
-    scores = [part for name in names if (part := view.of(name)) is not None and part.curve.decidable]
+    scores = [part for name in names if (part := view.readable(name)) is not None]
     gaps = [(p_held_while_other_fell(train, score.curve), score) for score in scores]
     sure = 1 - (1 - SAID) / max(len(gaps), 1)  # the worst of many sets is often bad by chance
     found = [(p, score) for p, score in gaps if p > sure]
     if not found:
         return ()
     p, score = max(found, key=lambda pair: pair[0])
-    held_out, fall = score.curve, score.fall
+    held_out, fall = score.curve, fall_of(score)
     if fall is None:
         return ()
     step, last = fall.from_step, steps_seen(held_out)[1]
@@ -79,9 +79,9 @@ def detect(view: View) -> tuple[Finding, ...]:
         train_now=reward.now,
         others=len(found) - 1,
     )
-    evidence = (Evidence(held_out.metric, step, last), Evidence(HEADLINE, step, last))
+    evidence = (Evidence(held_out.metric, step, last), Evidence(REWARD, step, last))
     # One of several benchmarks may be forgotten while the others gain: worth a note, and no proof against the reward.
-    gains = any((change := net_change(one.curve)) is not None and change.rose > SAID for one in scores)
+    gains = any(p_climbed(one.curve) > SAID for one in scores)
     severity: Severity = "note" if gains else "concern"
     # The two part where the held-out score stood highest: the last step at which both speak for the policy.
     return (Finding("signal.train_eval_gap", round(p, 4), severity, facts, step, evidence),)

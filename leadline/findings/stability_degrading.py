@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+import numpy as np
+
 from ..digits import listed, percent, went
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import SAID, WORTH_SAYING, Meaning, Suspect, called
+from ..facts.finding import SAID, WORTH_SAYING, Evidence, Facts, Finding, Guide, Meaning, Suspect, called
 from ..questions.direction import p_flat
-from ..questions.fall import p_fallen
-from ..reading.breaks import WITNESSES
-from ..reading.outage import MORE_FAILURES
-from ..reading.view import HEADLINE, View
+from ..questions.fall import fall_of, p_fallen
+from ..reading.breaks import ENOUGH_METRICS
+from ..reading.outage import FAILURES, MORE_FAILURES
+from ..reading.view import View
 from ..records import dataclass, replace
+from ..run import REWARD
 from ..text.numbers import truncated
 
 GUIDE = {
@@ -27,8 +29,6 @@ GUIDE = {
         "Roll back to a checkpoint before the onset. Lower the learning rate, or raise the KL coefficient.",
     ),
 }
-
-FAILURES = "tools/failure_frac"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ class Degrading(Facts):
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Find the measures that worsened together while the reward is flat."""
-    reward = view.of(HEADLINE)
-    if reward is None or not reward.curve.decidable or p_flat(reward.curve) <= 0.5 or p_fallen(reward.curve) > 0.5:
+    reward = view.readable(REWARD)
+    if reward is None or p_flat(reward.curve) <= 0.5 or p_fallen(reward.curve) > 0.5:
         return ()
     found = sorted(_worsened(view), key=lambda one: one.since_step)
-    if len(found) < WITNESSES:
+    if len(found) < ENOUGH_METRICS:
         return ()
-    since = found[WITNESSES - 1].since_step  # from when on two agree
-    p = sorted((one.p for one in found), reverse=True)[WITNESSES - 1]
+    since = found[ENOUGH_METRICS - 1].since_step  # from when on two agree
+    p = sorted((one.p for one in found), reverse=True)[ENOUGH_METRICS - 1]
     spans = tuple(Evidence(one.series, one.since_step, view.run.last_step or one.since_step) for one in found)
     facts = Degrading(tuple(found), since)
     return (Finding("stability.degrading", round(p, 4), "concern", facts=facts, since_step=since, evidence=spans),)
@@ -80,12 +80,16 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _worsened(view: View) -> Iterator[Worsened]:
     """Yield what left its best level of all that shows quality whatever the task. Components of the reward do not: one
     may be traded for another."""
-    for series in (view.run.get("entropy"), truncated(view.run), view.run.get(FAILURES)):
-        if series is None or not series.finite.any():
-            continue
+    named = (view.run.get("entropy"), truncated(view.run), view.run.get(FAILURES))
+    logged = [one for one in named if one is not None and one.finite.any()]
+    # A quick look before curves are fitted: what hardly moved has not worsened.
+    may_have = [one for one in logged if one.name == "entropy" or float(np.ptp(one.numbers)) > MORE_FAILURES]
+    if len(may_have) < ENOUGH_METRICS:
+        return
+    for series in may_have:
         turned = replace(series, name=f"-{series.name}", values=-series.values)  # to get worse is to rise
         part = view.of(turned)
-        fall = None if part is None or p_fallen(part.curve) < SAID else part.fall
+        fall = None if part is None or p_fallen(part.curve) < SAID else fall_of(part)
         if fall is None or not fall.visible:
             continue
         best, now = -fall.high, -fall.now

@@ -8,15 +8,14 @@ import numpy as np
 
 from ..curve.curve import Curve
 from ..digits import number, went
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Beside, Suspect
+from ..facts.finding import SAID, Beside, Evidence, Facts, Finding, Guide, Severity, Suspect
 from ..questions.changes import LOUD, growth_of, logarithm, may_have_multiplied
 from ..questions.direction import p_climbed, p_rising, p_sank, since_of
 from ..questions.fall import p_fallen, top_step
-from ..questions.level import levels_at, steps_seen
-from ..reading.view import HEADLINE, View
-from ..reading.whole import Trace
+from ..questions.level import Trace, levels_at, steps_seen
+from ..reading.view import View
 from ..records import dataclass
+from ..run import REWARD
 
 GUIDE = {
     "stability.entropy": Guide(
@@ -90,9 +89,9 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _entropy(view: View) -> tuple[Finding, ...]:
     """Report entropy that moved as reward dropped: falling entropy with reward kept is convergence, rising entropy with
     reward kept is exploration."""
-    reward, entropy = view.of(HEADLINE), view.of("entropy")
+    reward, entropy = view.of(REWARD), view.readable("entropy")
     gone = 0.0 if reward is None else p_fallen(reward.curve)
-    if reward is None or gone <= SAID or entropy is None or not entropy.curve.decidable:
+    if reward is None or gone <= SAID or entropy is None:
         return ()
     curve = entropy.curve
     since = _p_higher_than_at_the_top(reward, curve)
@@ -109,7 +108,7 @@ def _entropy(view: View) -> tuple[Finding, ...]:
 def _gradient(view: View) -> tuple[Finding, ...]:
     """Report a gradient norm that moved. By its level or direction alone it is neither good nor bad: gradients grow in
     runs that learn well. What counts is whether reward is lost."""
-    series, reward = view.run.get("grad_norm"), view.of(HEADLINE)
+    series, reward = view.run.get("grad_norm"), view.of(REWARD)
     series = None if series is None else view.stretch.of(series)
     gone, up = (0.0, 0.0) if reward is None else (p_fallen(reward.curve), p_rising(reward.curve))
     if series is None or not (series.finite & (series.values > 0)).any():
@@ -117,8 +116,8 @@ def _gradient(view: View) -> tuple[Finding, ...]:
     logs = logarithm(series)
     if gone <= SAID and not may_have_multiplied(logs):
         return ()
-    norm = view.of(logs)
-    if norm is None or not norm.curve.decidable:
+    norm = view.readable(logs)
+    if norm is None:
         return ()
     curve = norm.curve
     growth, lost = growth_of(curve, series), gone > SAID
@@ -148,5 +147,5 @@ def _p_higher_than_at_the_top(reward: Trace | None, curve: Curve) -> float:
     reward rose, and moved back since, did not move while it was lost."""
     if reward is None or not curve.decidable or not reward.curve.decidable:
         return 0.5
-    then = levels_at(curve, np.asarray([float(top_step(reward.curve, reward.series)), curve.grid[curve.now]]))
+    then = levels_at(curve, np.asarray([float(top_step(reward)), curve.grid[curve.now]]))
     return float((then[:, 1] > then[:, 0]).mean())

@@ -1,20 +1,19 @@
-"""Single values that are enormous: nobody could overlook them in the raw log."""
+"""Single values so large that they stand out in the raw log."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from ..digits import number
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, Suspect, called, sentence_case
+from ..facts.finding import SAID, Evidence, Facts, Finding, Guide, Severity, Suspect, called, sentence_case
 from ..questions.changes import Spike, spike_in, would_show
 from ..questions.fall import p_fallen
 from ..questions.level import SETTLED, SPELL
 from ..reading.breaks import near, reward_fell_at
 from ..reading.kl import ANY_KL
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass, replace
-from ..run import Series
+from ..run import REWARD, Series
 
 GUIDE = {
     "stability.spike": Guide(
@@ -45,7 +44,7 @@ class Spikes(Facts):
     SUSPECT: ClassVar[Suspect | None] = ("learning_rate", "lower", "reward dropped where updates spiked")
 
     series: tuple[LoudValue, ...]
-    reward_fell: bool | None  # at the step of one of them; None where too little was logged there to tell
+    reward_fell: bool | None  # at the step of one of them; None if too little was logged there to tell
 
     def say(self) -> str:
         said = sentence_case("; ".join(map(_loud, self.series)))
@@ -80,8 +79,8 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 
 def _reward_fell(view: View, steps: list[int]) -> bool | None:
-    """Tell whether the reward fell at one of these steps; None if that could not be seen, or it fell by and by."""
-    logged, reward = view.run.get(HEADLINE), view.of(HEADLINE)
+    """Return whether the reward fell at one of these steps; None if that could not be seen, or it fell by and by."""
+    logged, reward = view.run.get(REWARD), view.of(REWARD)
     seen = [step for step in steps if logged is not None and would_show(logged, step, near(view.run))]
     if any(reward_fell_at(view.whole, step) for step in seen):
         return True

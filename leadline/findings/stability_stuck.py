@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from ..digits import number
-from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import Beside, Suspect, called, sentence_case
+from ..facts.finding import Beside, Evidence, Facts, Finding, Guide, Severity, Suspect, called, sentence_case
 from ..questions.level import stuck_at
 from ..reading.kl import ANY_KL
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
-from ..run import Series
+from ..run import REWARD, Series
 
 GUIDE = {
     "stability.stuck": Guide(
@@ -19,7 +18,7 @@ GUIDE = {
     ),
 }
 
-STICKING = (HEADLINE, "entropy", *ANY_KL)  # a gradient norm of 0 is told as no learning signal
+STICKING = (REWARD, "entropy", *ANY_KL)  # a gradient norm of 0 is told as no learning signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class StuckSeries(Facts):
     def suspect(self, beside: Beside) -> Suspect | None:
         if self.no_entropy:
             return "learning_rate", "lower", "entropy is exactly 0"
-        if beside.lost or HEADLINE not in [value.series for value in self.series]:
+        if beside.lost or REWARD not in [value.series for value in self.series]:
             return None
         return "reward_function", "check", "it scores every response the same"
 
@@ -75,9 +74,9 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 
 def _worthless(series: Series, value: float) -> bool:
-    """Tell whether it is stuck at nothing worth having: a policy that tries nothing any more, or a reward that pays
+    """Return whether it is stuck at nothing worth having: a policy that tries nothing any more, or a reward that pays
     every answer the same and has paid more."""
     values = series.numbers
-    if series.name == HEADLINE:
+    if series.name == REWARD:
         return value < float(values.max())
     return series.name == "entropy" and value <= float(values.min())

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..curve.curve import PACE
 from ..digits import listed, span
-from ..facts import Evidence, Facts, Finding, Guide, by_weight
-from ..facts.finding import called
-from ..questions.onset import POINTS, Onset, onset_in
+from ..facts.finding import Evidence, Facts, Finding, Guide, by_weight, called
+from ..questions.fall import fall_of
+from ..questions.onset import DATABLE, Onset, onset_in
 from ..reading.breaks import events_at, everything_at, near
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
-from ..run import Event
+from ..run import REWARD, Event
 
 GUIDE = {
     "timeline.order": Guide(
@@ -32,7 +32,7 @@ GUIDE = {
 
 NAMED = 3  # keys that are named: more is a list
 MOST = 6  # series that are named: more is a list, not an order
-DATED = (
+METRICS = (
     "grad_norm",
     "mismatch/kl",
     "kl/update",
@@ -42,17 +42,17 @@ DATED = (
     "loss/policy",
     "len/response_mean",
     "len/response_clip_frac",
-    HEADLINE,
-)  # what can lead or follow; the learning rate is told by its event
+    REWARD,
+)  # what can lead or follow; the learning rate is dated by its event
 NOT_THE_POLICY = ("resources.", "conflict.", "expected.", "unexplained.", "timeline.")
 EVENTS = ("learning_rate", "resume", "reference_reset")
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Series and events whose dates cannot be told apart."""
+    """Series and events whose dates overlap."""
 
-    names: tuple[str, ...]  # series; empty where it is one event
+    names: tuple[str, ...]  # series; empty if it is one event
     first_step: int
     last_step: int
     event: Event | None = None
@@ -113,17 +113,17 @@ def detect_among(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
 def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
     """Report the order in which known series moved."""
     first, last = view.run.first_step or 0, view.run.last_step or 0
-    logged = [series for name in DATED if (series := view.run.get(name)) is not None]
+    logged = [series for name in METRICS if (series := view.run.get(name)) is not None]
     apart = [float(np.median(np.diff(series.steps))) for series in logged if series.points > 1]  # points of each
-    reach = max(PACE * (last - first), 2 * POINTS * min(apart, default=0.0))
+    reach = max(PACE * (last - first), 2 * DATABLE * min(apart, default=0.0))
     window = (step - reach, step + reach)
     dated = [onset for series in logged if (onset := onset_in(series, window)) is not None]
-    reward = view.of(HEADLINE)
-    fall = None if reward is None else reward.fall
-    if reward is not None and fall is not None and fall.p > 0.5:  # it has one date, as every finding tells it
+    reward = view.of(REWARD)
+    fall = None if reward is None else fall_of(reward)
+    if reward is not None and fall is not None and fall.p > 0.5:  # every finding gives it the same date
         before = reward.series.steps[reward.series.steps < fall.since_step][-1:].tolist()
-        known = Onset.known(HEADLINE, fall.since_step, *before)
-        dated = [known if one.name == HEADLINE else one for one in dated]
+        known = Onset.known(REWARD, fall.since_step, *before)
+        dated = [known if one.name == REWARD else one for one in dated]
     events = events_at(view.run, step, EVENTS, interval=window)
     if not dated or len(dated) + len(events) < 2:
         return ()
@@ -131,7 +131,7 @@ def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
     tiers = _tiers([*named, *dated])
     told = []
     for tier in tiers:
-        # What cannot be told apart, events first: they are no effect of the others.
+        # Within a tier events come first: they are no effect of the others.
         ordered = sorted(tier, key=lambda onset: (onset not in named, onset.middle, onset.name))
         event = named.get(tier[0]) if len(tier) == 1 else None
         names = () if event is not None else tuple(onset.name for onset in ordered)
@@ -153,7 +153,7 @@ def _tiers(dated: list[Onset]) -> list[list[Onset]]:
     """Return them in order of time; a new tier begins where all that is left lies wholly after all before it."""
     tiers: list[list[Onset]] = []
     latest = -np.inf
-    named = sorted(dated, key=lambda onset: (onset.name != HEADLINE, onset.point_before))[:MOST]
+    named = sorted(dated, key=lambda onset: (onset.name != REWARD, onset.point_before))[:MOST]
     for onset in sorted(named, key=lambda onset: onset.point_before):
         if onset.low > latest and onset.point_before >= latest:
             tiers.append([])

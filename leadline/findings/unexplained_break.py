@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curve.track import Break
+from ..curve.cells import Break
 from ..digits import listed
-from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.finding import called, sentence_case, shifted_with
+from ..facts.finding import Evidence, Facts, Finding, Guide, called, sentence_case, shifted_with
 from ..questions.level import unlogged
 from ..reading.breaks import events_at, everything_at, near
 from ..reading.kl import resets_of
@@ -55,7 +54,7 @@ def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ..
     """Report breaks that nothing explains; those of several series at one step are told together."""
     reach = near(view.run)
     told = [known.since_step for known in findings if known.since_step is not None]
-    told += [*(reset.step for reset in resets_of(view)), *(gap.last + 1 for gap in view.outages)]
+    told += [*(reset.step for reset in resets_of(view.whole)), *(gap.last + 1 for gap in view.outages)]
     # After a collapse everything jumps about; that needs no explanation of its own.
     ruins = (known.since_step for known in findings if known.severity == "critical" and known.since_step)
     over = min(ruins, default=np.inf)

@@ -48,10 +48,10 @@ Lister = Callable[[str], Listing]
 class _Part:
     """The contents of one folder."""
 
-    units: list[tuple[str, str]] = field(default_factory=list)  # place and mark, not handed on yet
+    units: list[tuple[str, str]] = field(default_factory=list)  # place and mark
     logs: int = 0
     mark: str = ""
-    spread: bool = False  # a folder of runs: its units were handed on
+    spread: bool = False  # a folder of runs
 
 
 def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
@@ -79,18 +79,13 @@ def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
 
 
 def _divided(root: str, place: str, listed: Lister) -> Iterator[Unit]:
-    """Walk in post-order, so that a folder is judged by what it holds; what is settled is handed on at once."""
-    ready: list[tuple[str, str]] = []
-    for part in _walk(place, listed, ready, 0):
-        done = [*ready, *(part.units if part is not None else ())]
-        ready.clear()
-        yield from (Unit(root, where, mark + reviewed(where)) for where, mark in done)
+    yield from (Unit(root, where, mark + reviewed(where)) for where, mark in _part(place, listed).units)
 
 
-def _walk(place: str, listed: Lister, ready: list[tuple[str, str]], depth: int) -> Iterator[_Part | None]:
-    """Yield the parts of a tree; the last one given is that of `place`. None is given whenever something is ready."""
+def _part(place: str, listed: Lister, depth: int = 0) -> _Part:
+    """Return what a folder holds, judged after all that lies below it."""
     files, folders = listed(place)
-    samples = sample_files(place, files)
+    samples = {path.name for path in dumped([Path(place) / file.name for file in files])}
     own = [file for file in files if may_be_log(file.name) and file.name not in samples]
     if "metrics" in folders:  # so MLflow marks a run; without metrics it marks a folder of runs
         own += [file for file in files if file.name == "meta.yaml"]
@@ -100,31 +95,20 @@ def _walk(place: str, listed: Lister, ready: list[tuple[str, str]], depth: int) 
     for name in folders:
         if name in NOT_ENTERED or depth >= DEEPEST:
             continue
-        below: _Part | None = None
-        if looks_saved(name):
-            below = _saved(f"{place}/{name}", listed)
-        else:
-            for below in _walk(f"{place}/{name}", listed, ready, depth + 1):
-                if below is None:
-                    yield None
-        assert below is not None
+        inside = f"{place}/{name}"
+        below = _saved(inside, listed) if looks_saved(name) else _part(inside, listed, depth + 1)
         seen.append((name, below.mark))
         part.logs += below.logs
         part.units += below.units
         several += bool(below.units) and not _belongs_to_a_run(name)
         whole = PurePosixPath(place).name in WHOLE
         part.spread |= below.spread or (several > 1 and not whole) or part.logs > MOST_LOGS
-        if part.spread and part.units:
-            ready += part.units
-            part.units.clear()
-            yield None
     part.mark = _digest(seen)
     if part.spread:
-        ready += [(f"{place}/{file.name}", _digest([tuple(file)])) for file in own]
-        part.units.clear()
+        part.units += [(f"{place}/{file.name}", _digest([tuple(file)])) for file in own]
     elif part.logs and (own or len(part.units) != 1):
         part.units = [(place, part.mark)]
-    yield part
+    return part
 
 
 def _saved(place: str, listed: Lister) -> _Part:
@@ -167,12 +151,6 @@ def may_be_log(name: str) -> bool:
     if name.startswith(".") or name in NO_LOGS or name.lower().endswith(BESIDE):
         return False
     return path.suffix.lower() not in WEIGHTS | STATES | NO_SUFFIX and not may_hold_settings(Path(name))
-
-
-def sample_files(place: str, files: list[File]) -> set[str]:
-    """Return the names of the files in a folder that hold what a policy wrote, by how frameworks name them."""
-    paths = [Path(place) / file.name for file in files]
-    return {path.name for path in dumped(paths)}
 
 
 def _belongs_to_a_run(name: str) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from ..errors import BadOrder, need
 from ..shelf.row import Task, UnitOutcome
 from .reader import read_tasks
-from .scan import Done
 
 CHUNK = 8  # units a task: Ray spends some milliseconds on each
 AHEAD = 2  # chunks under way for each processor of the cluster
@@ -39,19 +38,18 @@ class OnRay:
             chunk = tuple(tasks[first : first + self._chunk])
             self._under_way[self._read.remote(chunk)] = chunk
 
-    def collect(self, patience: float) -> Done:
+    def collect(self, patience: float) -> list[tuple[Task, UnitOutcome | None]]:
         if not self._under_way:
-            return Done()
+            return []
         ready, _ = self._ray.wait(list(self._under_way), num_returns=1, timeout=patience)
-        outcomes: list[UnitOutcome] = []
-        lost: list[Task] = []
+        done: list[tuple[Task, UnitOutcome | None]] = []
         for reference in ready:
             chunk = self._under_way.pop(reference)
             try:
-                outcomes += self._ray.get(reference)
+                done += zip(chunk, self._ray.get(reference), strict=True)
             except self._ray.exceptions.RayError:  # its node is gone, and so were those it was tried on after
-                lost += chunk
-        return Done(tuple(outcomes), tuple(lost))
+                done += [(task, None) for task in chunk]
+        return done
 
     def close(self) -> None:
         for reference in self._under_way:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ..errors import LeadlineError, NotAnRLRun
@@ -13,6 +14,7 @@ from ..live.memory import give_back
 from ..pipeline import read_run
 from ..records import dataclass
 from ..review.store import mark as reviewed
+from ..run import Run
 from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
 from ..shelf.summary import entry, found_at, unreadable
@@ -22,8 +24,8 @@ from ..sources.assemble import assemble
 from ..sources.events import with_events
 from ..sources.folders import Found, FoundRun
 from ..sources.remote import Copy, is_address, reach
-from ..sources.roles import lists_runs
-from ..sources.source import Log, Reader
+from ..sources.roles import Carrier, lists_runs
+from ..sources.source import Log
 from ..words.fleet import ended_the_reader, reading_failed
 from .divide import beside
 
@@ -35,16 +37,9 @@ class _Held:
     identity: str
     mark: str
     modified: float | None
-    found: Found | None = None
-    run: FoundRun | None = None
-    reader: Reader | None = None
-
-    @property
-    def log(self) -> Log | None:
-        """The first of its logs."""
-        if self.run is not None:
-            return self.run.carriers[0].log
-        return None if self.reader is None else self.reader.log
+    log: Log  # the first of its logs
+    build: Callable[[], Run]
+    carrier: Carrier | None = None  # of that log; None if a server has it
 
 
 def read_tasks(tasks: Sequence[Task]) -> list[UnitOutcome]:
@@ -117,11 +112,8 @@ def _is_stray(unit: Unit) -> bool:
 
 def _is_about_others(place: str, held: _Held) -> bool:
     """Return whether a file lists the runs beside it, by the rule for lists within the folder of a run."""
-    if held.run is None:
-        return False
-    _, folders = beside(place)
-    first = held.run.carriers[0]
-    return first.log.run_id is None and lists_runs(first, folders, near=len(folders), below=True)
+    first, (_, folders) = held.carrier, beside(place)
+    return first is not None and first.log.run_id is None and lists_runs(first, folders, near=len(folders), below=True)
 
 
 def _runs(place: str) -> Iterator[_Held]:
@@ -135,14 +127,19 @@ def _runs(place: str) -> Iterator[_Held]:
     for reader in reached:
         reader.update()
         log = reader.log
-        label = log.run_id or log.label or "run"
-        yield _Held(f"{place}#{label}" if len(reached) > 1 else place, _log_mark(log), None, reader=reader)
+        named = f"{place}#{log.run_id or log.label or 'run'}" if len(reached) > 1 else place
+        yield _Held(named, _log_mark(log), None, log, partial(_served, named, log))
+
+
+def _served(identity: str, log: Log) -> Run:
+    return with_events(assemble(identity, log, Surroundings()))
 
 
 def _found(found: Found, address: str) -> Iterator[_Held]:
     for identity, run in zip(identities(found), found.runs, strict=True):
         named = _at(address, identity, found) if address else identity
-        yield _Held(named, _run_mark(found, run) + reviewed(named), run.modified, found, run)
+        mark, first = _run_mark(found, run) + reviewed(named), run.carriers[0]
+        yield _Held(named, mark, run.modified, first.log, partial(build_run, found, run, named), first)
 
 
 def _at(address: str, identity: str, found: Found) -> str:
@@ -180,11 +177,7 @@ def _log_mark(log: Log) -> str:
 
 
 def _entry(task: Task, held: _Held) -> ShelfEntry:
-    if held.found is not None and held.run is not None:
-        run = build_run(held.found, held.run, held.identity)
-    else:
-        assert held.reader is not None
-        run = with_events(assemble(held.identity, held.reader.log, Surroundings()))
+    run = held.build()
     reading = read_run(run, charts="none")
     found = found_at(held.identity, task.unit, held.log)
     return entry(found, run, reading, modified=held.modified, mark=held.mark)

@@ -38,14 +38,6 @@ class Tally:
     left: int = 0  # units that are still to be read, by another scan or the next one
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Results: outcomes, and tasks whose reader was lost on the way."""
-
-    outcomes: tuple[UnitOutcome, ...] = ()
-    lost: tuple[Task, ...] = ()
-
-
 class Engine(Protocol):
     """A place where units are read."""
 
@@ -55,8 +47,9 @@ class Engine(Protocol):
 
     def submit(self, tasks: Sequence[Task]) -> None: ...
 
-    def collect(self, patience: float) -> Done:
-        """Return what is done; wait for something, for so many seconds at most."""
+    def collect(self, patience: float) -> list[tuple[Task, UnitOutcome | None]]:
+        """Return what is done, None for a task whose reader was lost; wait for something, for so many seconds at
+        most."""
 
     def close(self) -> None: ...
 
@@ -147,15 +140,15 @@ def _read_all(
             ended.wait(AGAIN)  # another scan reads them; should it die, they are ours when its leases end
             continue
         done = engine.collect(AGAIN)
-        under_way -= len(done.outcomes) + len(done.lost)
-        for outcome in done.outcomes:
-            if shelf.put(outcome, owner=owner, maker=scope.maker):
+        under_way -= len(done)
+        for _, outcome in done:
+            if outcome is not None and shelf.put(outcome, owner=owner, maker=scope.maker):
                 tally.read += 1
                 tally.rows += len(outcome.entries)
                 tally.unreadable += sum(entry.row.state == "unreadable" for entry in outcome.entries)
-        if done.lost:
-            tally.lost += len(done.lost)
-            shelf.hand_back(done.lost, owner)
+        if lost := [task for task, outcome in done if outcome is None]:
+            tally.lost += len(lost)
+            shelf.hand_back(lost, owner)
         progress(tally)
     tally.left = shelf.left(scope)
 

@@ -6,12 +6,13 @@ import atexit
 import contextlib
 import importlib
 import os
+import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..arguments import check_kind, checked_steps
-from .journal import JOURNAL, Journal, folder_for
+from .journal import JOURNAL, Appended, first_line, folder_for, record, row
 from .quiet import LOGGER, complain, quiet
 from .ranks import GO_ON, JointStop, rank_and_size
 from .sidecar import ANSWER, Answer, Sidecar
@@ -72,12 +73,17 @@ def checked_channels(notify: object) -> tuple[str, ...]:
 
 
 class Attached:
-    """The handle that a training loop holds. Every call costs microseconds and none of them raises."""
+    """The handle that a training loop holds. Every call costs microseconds and none of them raises.
+
+    It writes journal.jsonl, rollouts/STEP.jsonl, phases.jsonl, and checkpoints.jsonl in the folder of the run."""
 
     def __init__(self, *, stop: bool = False) -> None:
         self._may_stop = stop
         self.folder: Path | None = None  # None: nothing could be opened
-        self._journal: Journal | None = None
+        self._rows: Appended | None = None  # None: not begun, or ended
+        self._others: dict[str, Appended] = {}
+        self._sampled: set[int] = set()  # steps whose samples were written by us
+        self._phases: dict[str, list[tuple[float, float]]] = {}
         self._answer: Answer | None = None
         self._sidecar: Sidecar | None = None
         self._joint = JointStop()
@@ -88,9 +94,10 @@ class Attached:
     def _begin(
         self, name: str, parent: Path, planned_steps: int | None, config: Mapping[str, object] | None, resume: bool
     ) -> None:
-        folder = folder_for(name, parent.absolute(), resume=resume)
-        self._journal = Journal(folder, name=name, planned_steps=planned_steps, config=config)
-        self.folder, self._answer = folder, Answer(folder / ANSWER, token=self._journal.token)
+        folder, token = folder_for(name, parent.absolute(), resume=resume), secrets.token_hex(8)
+        rows = Appended(folder / JOURNAL)
+        rows.write(first_line(name, token=token, planned_steps=planned_steps, config=config))
+        self.folder, self._rows, self._answer = folder, rows, Answer(folder / ANSWER, token=token)
         atexit.register(self.close, "exit")
         LOGGER.info("leadline: journal at %s", folder / JOURNAL)
 
@@ -108,9 +115,12 @@ class Attached:
 
     def log(self, step: int, metrics: Mapping[str, object]) -> None:
         """Log one step's metrics under any names. Numbers of numpy and torch are taken; the rest is left out."""
-        if self._journal is not None:
+        if self._rows is not None:
             try:
-                self._journal.log(step, metrics)
+                self._rows.write(row(step, metrics))
+                if self._phases:
+                    spans, self._phases = self._phases, {}
+                    self._append("phases.jsonl", {"step": int(step), **spans})
                 if self._sidecar is not None:
                     self._sidecar.check()
             except Exception as error:  # as @quiet does, without the price of one more call a step
@@ -119,14 +129,23 @@ class Attached:
     @quiet
     def log_rollouts(self, step: int, rows: Iterable[Mapping[str, object]]) -> None:
         """Log sampled responses of a step: mappings with `output`, and `prompt`, `score`, and `group` if known."""
-        if self._journal is not None:
-            self._journal.log_rollouts(step, rows)
+        step = int(step)
+        if self.folder is None or self._rows is None or not (lines := [record({"step": step, **one}) for one in rows]):
+            return
+        folder = self.folder / "rollouts"
+        folder.mkdir(exist_ok=True)
+        again = step in self._sampled  # a step that is trained anew after a restart replaces what was kept of it
+        self._sampled.add(step)
+        with (folder / f"{step}.jsonl").open("ab" if again else "wb", buffering=0) as file:
+            file.write(b"".join(lines))
 
     @quiet
     def log_checkpoint(self, step: int, path: str | os.PathLike[str]) -> None:
         """Log a checkpoint that was saved and is complete, so that a rollback to it can be advised."""
-        if self._journal is not None:
-            self._journal.log_checkpoint(step, path)
+        if self._rows is not None:
+            place = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps the dots
+            saved = {"name": Path(place).name, "step": int(step), "state_path": place, "at": time.time()}
+            self._append("checkpoints.jsonl", saved)
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -135,8 +154,14 @@ class Attached:
         try:
             yield
         finally:
-            if self._journal is not None:
-                self._journal.add_phase(name, start, time.time())
+            if self._rows is not None:
+                self._phases.setdefault(name, []).append((start, time.time()))
+
+    def _append(self, name: str, content: Mapping[str, object]) -> None:
+        if self.folder is not None:
+            if name not in self._others:
+                self._others[name] = Appended(self.folder / name)
+            self._others[name].write(record(content))
 
     def should_stop(self) -> bool:
         """Return whether to stop now: the bar for acting holds and you opted in. If you did not, the log says once that
@@ -180,10 +205,12 @@ class Attached:
     @quiet
     def close(self, why: str = "closed") -> None:
         """End the run. Called at the end of the process if you did not."""
-        if self._journal is not None and os.getpid() == self._owner:  # a forked worker is not the run
-            self._journal.close(why)
-            self._journal = None
+        if (rows := self._rows) is not None and os.getpid() == self._owner:  # a forked worker is not the run
+            self._rows = None
             atexit.unregister(self.close)
+            rows.write(record({"end": why, "at": time.time()}))
+            for file in (rows, *self._others.values()):
+                file.close()
 
     def __enter__(self) -> Attached:
         return self

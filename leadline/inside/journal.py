@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 JOURNAL = "journal.jsonl"
@@ -49,90 +48,39 @@ class Appended:
             self._file = -1
 
 
-class Journal:
-    """The files of one run in its folder: journal.jsonl, rollouts/STEP.jsonl, phases.jsonl, checkpoints.jsonl."""
+def first_line(
+    name: str, *, token: str, planned_steps: int | None = None, config: Mapping[str, object] | None = None
+) -> bytes:
+    """Return the line by which a process begins: who it is, and its settings. `token` is its own: an answer to an
+    earlier process of the run is none to it."""
+    begins: dict[str, object] = {
+        "leadline": VERSION,
+        "run": name,
+        "at": time.time(),
+        "pid": os.getpid(),
+        "started": began(os.getpid()),
+        "token": token,
+    }
+    if planned_steps is not None:
+        begins["planned_steps"] = int(planned_steps)
+    settings = _plain(_settled(config or {}))
+    line = _encode(begins)
+    if len(settings) <= LARGEST_CONFIG:
+        line = f'{line[:-1]},"config":{settings}}}'
+    return line.encode() + b"\n"
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        name: str,
-        planned_steps: int | None = None,
-        config: Mapping[str, object] | None = None,
-    ) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self.rows = Appended(folder / JOURNAL)
-        self._others: dict[str, Appended] = {}
-        self._begun: set[int] = set()  # steps whose samples were written by us
-        self._phases: dict[str, list[tuple[float, float]]] = {}
-        self._closed = False
-        self.token = secrets.token_hex(8)  # which process of the run this is: an answer to an earlier one is none to it
-        begins: dict[str, object] = {
-            "leadline": VERSION,
-            "run": name,
-            "at": time.time(),
-            "pid": os.getpid(),
-            "started": began(os.getpid()),
-            "token": self.token,
-        }
-        if planned_steps is not None:
-            begins["planned_steps"] = int(planned_steps)
-        settings = _plain(_settled(config or {}))
-        line = _encode(begins)
-        if len(settings) <= LARGEST_CONFIG:
-            line = f'{line[:-1]},"config":{settings}}}'
-        self.rows.write(line.encode() + b"\n")
 
-    def log(self, step: int, metrics: Mapping[str, object]) -> None:
-        """Write one row of metrics. What is not a number is left out."""
-        data = metrics
-        if not (type(metrics) is dict and PLAIN.issuperset(map(type, metrics.values()))):  # nearly always it is
-            data = {
-                name: number for key, value in metrics.items() for name, number in _numbers(str(key), value).items()
-            }
-        self.rows.write(f'{{"step":{int(step)},"at":{time.time():.6f},"data":{_encode(data)}}}\n'.encode())
-        if self._phases:
-            spans, self._phases = self._phases, {}
-            self._other("phases.jsonl").write(_encode({"step": int(step), **spans}).encode() + b"\n")
+def row(step: int, metrics: Mapping[str, object]) -> bytes:
+    """Return the line of one row of metrics. What is not a number is left out."""
+    data = metrics
+    if not (type(metrics) is dict and PLAIN.issuperset(map(type, metrics.values()))):  # nearly always it is
+        data = {name: number for key, value in metrics.items() for name, number in _numbers(str(key), value).items()}
+    return f'{{"step":{int(step)},"at":{time.time():.6f},"data":{_encode(data)}}}\n'.encode()
 
-    def log_rollouts(self, step: int, rows: Iterable[Mapping[str, object]]) -> None:
-        """Write sampled responses of a step: `output`, and `prompt`, `score`, and `group` if known."""
-        step = int(step)
-        lines = [_plain({"step": step, **row}) for row in rows]
-        if not lines:
-            return
-        folder = self.folder / "rollouts"
-        folder.mkdir(exist_ok=True)
-        again = step in self._begun  # a step that is trained anew after a restart replaces what was kept of it
-        self._begun.add(step)
-        with (folder / f"{step}.jsonl").open("ab" if again else "wb", buffering=0) as file:
-            file.write("\n".join([*lines, ""]).encode(errors="replace"))
 
-    def log_checkpoint(self, step: int, path: str | os.PathLike[str]) -> None:
-        """Write where a checkpoint is, once it is complete."""
-        place = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps the dots
-        record = {"name": Path(place).name, "step": int(step), "state_path": place, "at": time.time()}
-        self._other("checkpoints.jsonl").write(_plain(record).encode() + b"\n")
-
-    def add_phase(self, name: str, start: float, end: float) -> None:
-        """Note the time that the step which is logged next spent on something."""
-        self._phases.setdefault(name, []).append((start, end))
-
-    def close(self, why: str = "closed") -> None:
-        """End the run with a last line that says so."""
-        if self._closed:
-            return
-        self._closed = True
-        self.rows.write(_encode({"end": why, "at": time.time()}).encode() + b"\n")
-        self.rows.close()
-        for file in self._others.values():
-            file.close()
-
-    def _other(self, name: str) -> Appended:
-        if name not in self._others:
-            self._others[name] = Appended(self.folder / name)
-        return self._others[name]
+def record(content: Mapping[str, object]) -> bytes:
+    """Return the line of anything else; what is not JSON becomes text."""
+    return _plain(content).encode() + b"\n"
 
 
 def folder_for(name: str, parent: Path, *, resume: bool) -> Path:

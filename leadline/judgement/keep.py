@@ -49,12 +49,12 @@ def best_checkpoint(case: Case, everywhere: Ranking) -> BestCheckpoint:
 def _p_best(case: Case, ranking: Ranking) -> float:
     """Return how likely no other step is better by more than is worth having or can be told. It decides nothing."""
     noise = float(np.median(case.score.curve.last.noise))
-    by = max(WORTH * case.outlook.now.scale, UNSEEN * noise, case.judged.grain)
+    by = max(WORTH * case.ahead.scale, UNSEEN * noise, case.judged.grain)
     return round(BELIEVED * ranking.p_none_better(by), 4)
 
 
 def _on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """Return those that may be loaded, for all that is known; one a step, known to be whole if one is."""
+    """Return one checkpoint a step: none known to be incomplete, and one known to be complete if there is one."""
     whole_last = sorted(checkpoints, key=lambda checkpoint: checkpoint.complete is True)
     usable = {checkpoint.step: checkpoint for checkpoint in whole_last if checkpoint.complete is not False}
     return tuple(usable[step] for step in sorted(usable))
@@ -63,13 +63,12 @@ def _on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
 def ranked(case: Case, steps: Sequence[int] | None = None) -> Ranking:
     """Rank steps, or logged ones spread over the run: if nothing is on disk, a place one could have kept."""
     if steps is None:
-        steps = logged_steps(case.score.curve, case.score.series)
+        steps = logged_steps(case.score)
     return rank(
-        case.score.curve,
-        case.score.series,
+        case.score,
         steps,
-        scale=case.outlook.now.scale,
-        p_gamed=max(case.p_hidden, case.evidence.p_degraded),
-        gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
-        slack=case.outlook.now.worth if case.p_drifts > 0.5 else 0.0,
+        scale=case.ahead.scale,
+        p_gamed=max(case.p_hidden, case.weighed.degraded.p),
+        gone=case.weighed.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
+        slack=case.ahead.worth if case.p_drifts > 0.5 else 0.0,
     )

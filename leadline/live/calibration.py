@@ -10,11 +10,10 @@ from rich.text import Text
 
 from ..errors import LeadlineError
 from ..progress import tell
-from ..reading import View
-from ..reading.view import HEADLINE
+from ..reading.view import View
 from ..records import dataclass
 from ..report.lines import field
-from ..run import Run
+from ..run import REWARD, Run
 from ..sources import open_runs
 from .follow import all_steps
 from .ledger import promises, score
@@ -62,7 +61,7 @@ def replayed(run: Run) -> tuple[Prediction, ...]:
 
 def sort_of(series: str) -> str:
     """Return the sort of a series, as shown."""
-    if series == HEADLINE:
+    if series == REWARD:
         return "reward"
     return "held-out" if series.startswith("eval/") else "KL" if series.startswith("kl/") else "length"
 

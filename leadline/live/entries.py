@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from ..errors import BadOrder
 from ..records import dataclass
 from ..sources import Joining
+from ..sources.settings import toml
 
 POLICIES = ("tell", "ask", "act")
 THEN = ("sigkill", "sigterm")
@@ -62,9 +61,8 @@ class Options:
 
 def load(file: Path) -> Options:
     """Return the [watch] table of a file. Raises BadOrder with what is wrong and where."""
-    toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        table = toml.loads(file.read_text(encoding="utf-8")).get("watch")
+        table = toml(file.read_text(encoding="utf-8")).get("watch")
     except (ValueError, OSError) as error:
         raise _bad(file, f"it could not be read: {error}", "correct it") from error
     if not isinstance(table, dict):

@@ -16,10 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import LeadlineError, NotAnRLRun
-from ..reading.view import HEADLINE
-from ..reading.wall_clock import usual_gap
 from ..records import dataclass
-from ..run import Run, Steps, Values
+from ..run import REWARD, Run, Steps, Values
+from ..shelf.summary import usual_gap
 from ..sources import Joining, Readers, build_run, find_runs, open_run
 from ..sources.folders import Found, FoundRun
 from ..sources.remote import is_address
@@ -160,7 +159,7 @@ def _sighting(identity: str, run: Run, found: FoundRun | None) -> Sighting | Non
     steps = all_steps(run)
     if not len(steps):
         return None
-    series = run.get(HEADLINE) or (run.series + run.unread)[0]
+    series = run.get(REWARD) or (run.series + run.unread)[0]
     reward = np.full(len(steps), np.nan)
     reward[np.searchsorted(steps, series.steps)] = series.values
     started, largest = _start(run, int(steps[0])), int(steps[-1])

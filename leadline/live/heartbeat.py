@@ -15,11 +15,12 @@ from pathlib import Path
 
 from rich.text import Text
 
-from ..digits import dated, duration
+from ..digits import dated
 from ..inside.journal import began
 from ..records import dataclass
 from ..report.lines import field
 from ..state import state_folder
+from ..words.serve import ago
 
 EVERY = 5.0  # seconds between two beats
 STALE = 60.0  # seconds without one after which a watch counts as dead
@@ -104,9 +105,8 @@ def watches_lines(found: Sequence[Listed], now: float) -> Iterator[tuple[str, Te
     for watch in found:
         alive = watch.alive(now)
         yield field("alive" if alive else "dead", ", ".join(watch.paths), "green" if alive else "bold red")
-        heard = f"{duration(round(max(0.0, now - watch.beat_at)))} ago"
         since = f"process {watch.pid} since {dated(watch.since)}"
-        yield field("", f"{since}, last heartbeat {heard}; state {watch.state}")
+        yield field("", f"{since}, last heartbeat {ago(watch.beat_at, now)}; state {watch.state}")
         if not alive:
             yield field("", f"These runs are no longer watched. Restart the watch, or delete {watch.file}.")
 

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from ..digits import dated
 from ..errors import NothingReadable
-from ..facts.judgement import calls_for
 from ..records import dataclass
+from ..report import palette
 from ..report.lines import field
 from .ledger import RANGE, is_far, sentence
 from .places import state_files
@@ -20,7 +20,6 @@ from .records import Alert, Look, Prediction
 from .store import stores
 
 DONE = {"refused": "yellow", "failed": "red", "orphan": "bold red", "again": "yellow", "done": "green", "dry": "cyan"}
-STYLES = {"stop": "yellow", "roll_back": "red", "continue": "green"}
 SHOWN = ("life", "step", "why", "at", "verdict", "outcome", "p_continue_pays", "best_step", "says", "digest")
 
 
@@ -180,7 +179,7 @@ def _looks(past: Past) -> Iterator[tuple[str, Text]]:
         if look.life != life:
             life = look.life
             yield field("", "the log was replaced")
-        yield field("check", _look(look), STYLES.get(calls_for(look.verdict, look.outcome), ""))
+        yield field("check", _look(look), palette.outcome(look.verdict, look.outcome).terminal)
         for says in surprises.get((look.life, look.step), ()):
             yield field("", says)
 

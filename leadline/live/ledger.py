@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from ..digits import number, on_scale
 from ..draws import Stream
 from ..questions.level import paths_ahead, residuals
-from ..reading import View
 from ..reading.scores import held_out_names
-from ..reading.view import HEADLINE
-from ..run import Run, Series
+from ..reading.view import View
+from ..run import REWARD, Run, Series
 from .records import Notice, Prediction, Score
 from .schedule import next_points
 
@@ -47,7 +46,7 @@ def promises(view: View, points: int) -> tuple[Prediction, ...]:
 
 def watched(view: View) -> tuple[str, ...]:
     """Return the series that are predicted: rewards, KL to reference, response length."""
-    names = (HEADLINE, *held_out_names(view)[:1], *OTHERS)
+    names = (REWARD, *held_out_names(view)[:1], *OTHERS)
     return tuple(name for name in names if (series := view.run.get(name)) is not None and series.finite.sum() >= LEAST)
 
 

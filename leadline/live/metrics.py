@@ -124,8 +124,11 @@ def address(text: str) -> tuple[str, int]:
     return host.strip("[]") or LOOPBACK, int(port)
 
 
-class MetricsPort:
+class MetricsPort(ThreadingHTTPServer):
     """Serves samples until closed. A client off this machine must send `Authorization: Bearer TOKEN`."""
+
+    daemon_threads = True
+    block_on_close = False  # an open connection must not delay the end of a watch
 
     def __init__(
         self, port: int, samples: Callable[[], Iterator[Sample]], *, host: str = LOOPBACK, token: str | None = None
@@ -135,25 +138,27 @@ class MetricsPort:
                 f"Metrics at {host}:{port} would be readable by anyone.",
                 next_step=f"set {TOKEN} to a long secret, and have Prometheus send it as its bearer token",
             )
+        self.samples, self.token = samples, token
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
-            self._server = _Server((host, port), samples, token)
+            super().__init__((host, port), _Handler)
         except (OSError, OverflowError) as error:
             raise BadOrder(
                 f"Can't serve metrics at {host}:{port}: {getattr(error, 'strerror', None) or error}.",
                 next_step="pass a free port and an address of this machine with --metrics; port 0 takes any",
             ) from error
-        self.port: int = self._server.server_address[1]
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name="leadline metrics", daemon=True
-        )
+        self.port: int = self.server_address[1]
 
     def __enter__(self) -> MetricsPort:
-        self._thread.start()
+        threading.Thread(target=self.serve_forever, args=(0.1,), name="leadline metrics", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore clients that disconnect."""
 
 
 def _is_loopback(host: str) -> bool:
@@ -163,21 +168,8 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False  # an open connection must not delay the end of a watch
-
-    def __init__(self, address: tuple[str, int], samples: Callable[[], Iterator[Sample]], token: str | None) -> None:
-        self.samples, self.token = samples, token
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        super().__init__(address, _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnect."""
-
-
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: MetricsPort
     timeout = PATIENCE
     server_version = "leadline"
     sys_version = ""

@@ -10,9 +10,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..contract import Reading
-from ..digits import span, sure
-from ..facts import NEEDS_EYES, Finding
-from ..facts.finding import side_by_side
+from ..digits import steps, sure
+from ..facts.finding import NEEDS_EYES, Finding, side_by_side
 from ..facts.judgement import BestCheckpoint, calls_for
 from ..records import asdict, dataclass, replace
 from ..report.plain import printable
@@ -128,7 +127,7 @@ def _findings(reading: Reading) -> Iterable[Notice]:
 
 def _where(finding: Finding) -> tuple[str, ...]:
     return tuple(
-        f"{one.signal}, steps {span(one.first_step, one.last_step)}" + (f": {one.text}" if one.text else "")
+        f"{one.signal}, {steps(one.first_step, one.last_step)}" + (f": {one.text}" if one.text else "")
         for one in finding.evidence
     )
 

@@ -68,8 +68,8 @@ class Outbox:
             sender.join(max(0.0, until - time.monotonic()))
 
 
-class Sender:
-    """One channel and its thread."""
+class Sender(threading.Thread):
+    """The thread of one channel."""
 
     def __init__(
         self,
@@ -81,18 +81,14 @@ class Sender:
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(name=f"leadline tells {channel.name}", daemon=True)
         self._store, self._channel, self._say, self._picture = store, channel, say, picture
         self._clock, self._steady = clock, steady  # wall time for the store; steady time can't be set
         self._woken, self._ending = threading.Event(), threading.Event()
         self._failures, self._not_before = 0, float("-inf")
         self._spaced_until = float("-inf")
-        self._left_over: list[tuple[Delivery, ...]] = []  # handed over by a watch that was killed
         self._unsure: set[int] = set()  # alerts that may have arrived
         self._unwritten: list[Callable[[], None]] = []  # what the store did not take yet
-        self._thread = threading.Thread(target=self._work, name=f"leadline tells {channel.name}", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
 
     def wake(self) -> None:
         self._woken.set()
@@ -101,18 +97,10 @@ class Sender:
         self._ending.set()
         self._woken.set()
 
-    def join(self, patience: float) -> None:
-        if self._thread.is_alive():
-            self._thread.join(patience)
-
-    def _work(self) -> None:
-        recovered = False
+    def run(self) -> None:
         while True:
             ending = self._ending.is_set()  # before the last round, so that it sees all
             try:
-                if not recovered:
-                    self.recover()
-                    recovered = True
                 self.deliver(hurry=ending)
             except sqlite3.Error as error:
                 if not ending:
@@ -123,21 +111,10 @@ class Sender:
             self._woken.wait(min(until, IDLE) if until > 0 else IDLE)
             self._woken.clear()
 
-    def recover(self) -> None:
-        """Take up what was handed over and never confirmed."""
-        rows = [row for row in self._store.handed_alerts() if row.channel == self._channel.name]
-        for group in _together(rows):
-            if self._channel.repeats:
-                self._left_over.append(group)
-                self._unsure.update(row.id for row in group)
-            else:
-                problem = "the watch ended while it was sent; it is not sent again"
-                self._mark([row.id for row in group], "failed", problem=problem)
-
     def deliver(self, *, hurry: bool = False) -> None:
         """Send what is due until nothing is left or the channel fails. `hurry`: there is no later."""
         self._write_up()
-        while self._may_send(hurry) and (groups := self._left_over or self._due()):
+        while self._may_send(hurry) and (groups := self._due()):
             while groups and self._may_send(hurry):
                 self._mark([row.id for row in groups[0]], "handed")  # raises: then nothing is sent, and it stays due
                 self._send(groups.pop(0))
@@ -147,10 +124,17 @@ class Sender:
         return now >= self._not_before and (hurry or now >= self._spaced_until)
 
     def _due(self) -> list[tuple[Delivery, ...]]:
-        """Return what is to be sent now, in groups. Only this thread changes deliveries of this channel."""
+        """Return what is to be sent now, in groups. Only this thread changes deliveries of this channel, and each is
+        sent before the next are asked for: one that is handed over was so by a watch that was killed."""
         most = self._channel.most
         limit = max(most, FETCHED)
         rows = self._store.pending_alerts(self._clock(), channel=self._channel.name, limit=limit)
+        if handed := [row for row in rows if row.handed]:
+            if self._channel.repeats:
+                return list(_together(handed))
+            problem = "the watch ended while it was sent; it is not sent again"
+            self._mark([row.id for row in handed], "failed", problem=problem)
+            return self._due()
         fresh = [row for row in rows if row.attempts == 0]
         if fresh:
             return [tuple(fresh[first : first + most]) for first in range(0, len(fresh), most)]
@@ -162,6 +146,7 @@ class Sender:
 
     def _send(self, rows: tuple[Delivery, ...]) -> None:
         ids = [row.id for row in rows]
+        self._unsure.update(row.id for row in rows if row.handed)
         message = Message(tuple(row.alert for row in rows), again=not self._unsure.isdisjoint(ids))
         if self._channel.takes_picture:
             message = replace(message, picture=self._drawn(message))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from math import inf
 
 from .follow import NamedPath, Sighting
 
@@ -18,38 +20,32 @@ Polled = tuple[Sighting, ...] | Exception | None  # what polling a path gave or 
 
 
 class Polling:
-    """The threads, one per path, started when first needed."""
+    """The paths that are being polled, and what came of it."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
-        self._asked: dict[NamedPath, bool] = {}  # paths to poll: whether at all costs
-        self._since: dict[NamedPath, float] = {}  # paths that are being polled
+        self._since: dict[NamedPath, float] = {}  # since when each is being polled; inf: it waits for its turn
         self._found: list[tuple[NamedPath, Polled]] = []
-        self._threads: dict[NamedPath, threading.Thread] = {}
         self._ended = False
 
     def ask(self, place: NamedPath, *, force: bool) -> None:
         """Have a path polled, unless it is being polled."""
         with self._change:
-            if place in self._asked or place in self._since:
+            if place in self._since:
                 return
-            self._asked[place] = force
-            if place not in self._threads:
-                thread = threading.Thread(target=self._poll, args=(place,), name="leadline-follows", daemon=True)
-                self._threads[place] = thread
+            thread = threading.Thread(target=self._poll, args=(place, force), name="leadline-follows", daemon=True)
+            with suppress(RuntimeError):  # there is no thread to be had now: it is asked for again
                 thread.start()
-            self._change.notify_all()
+                self._since[place] = inf
 
     def found(self, seconds: float) -> Iterator[tuple[NamedPath, Polled]]:
         """Yield results as they come, until no path is being polled or so many seconds have passed."""
         until = time.monotonic() + seconds
         while True:
             with self._change:
-                self._change.wait_for(
-                    lambda: self._found or not (self._asked or self._busy()), max(0.0, until - time.monotonic())
-                )
+                self._change.wait_for(lambda: self._found or not self._responding(), max(0.0, until - time.monotonic()))
                 found, self._found = self._found, []
-                idle = not (self._asked or self._busy())
+                idle = not self._responding()
             yield from found
             if (idle and not self._found) or time.monotonic() >= until:
                 return
@@ -66,29 +62,24 @@ class Polling:
             self._ended = True
             self._change.notify_all()
 
-    def _busy(self) -> list[NamedPath]:
-        """Return the paths that are being polled and do not hang."""
+    def _responding(self) -> list[float]:
+        """Return since when the paths are being polled that do not hang."""
         now = time.monotonic()
-        return [place for place, since in self._since.items() if now - since <= HANGS]
+        return [since for since in self._since.values() if now - since <= HANGS]
 
-    def _poll(self, place: NamedPath) -> None:
-        while True:
-            with self._change:
-                self._change.wait_for(
-                    lambda: self._ended or (place in self._asked and len(self._busy()) < AT_ONCE), HANGS
-                )
-                if self._ended:
-                    return
-                if place not in self._asked or len(self._busy()) >= AT_ONCE:
-                    continue
-                force = self._asked.pop(place)
-                self._since[place] = time.monotonic()
-            found: Polled
-            try:
-                found = place.poll(force=force)
-            except Exception as error:  # one path must not end the watch of the others
-                found = error
-            with self._change:
-                del self._since[place]
-                self._found.append((place, found))
-                self._change.notify_all()
+    def _poll(self, place: NamedPath, force: bool) -> None:
+        with self._change:
+            while not self._ended and sum(since < inf for since in self._responding()) >= AT_ONCE:
+                self._change.wait(HANGS)
+            if self._ended:
+                return
+            self._since[place] = time.monotonic()
+        found: Polled
+        try:
+            found = place.poll(force=force)
+        except Exception as error:  # one path must not end the watch of the others
+            found = error
+        with self._change:
+            del self._since[place]
+            self._found.append((place, found))
+            self._change.notify_all()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ..contract import Reading
-from ..records import asdict, dataclass
+from ..records import asdict, dataclass, field
 
 Severity = Literal["concern", "critical"]
 
@@ -120,6 +120,7 @@ class Look:
     digest: str
     reading: bytes
     attempt: int = 1  # which process of the training had written the last row
+    id: int = field(default=0, compare=False)  # in the store
 
     @property
     def outcome(self) -> str | None:
@@ -140,6 +141,7 @@ class Delivery:
     alert: Alert
     attempts: int
     tried_at: float | None  # when it was last sent; the same for what was sent together
+    handed: bool  # it was handed over, and a crash came before the answer: it may have arrived
 
 
 @dataclass(frozen=True, slots=True, eq=False)

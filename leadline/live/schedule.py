@@ -36,40 +36,26 @@ class LookSchedule:
         self._alarm = SeriesAlarm()
         self._again = 0  # steps at which a jump is looked at once more
 
-    @property
-    def points(self) -> int:
-        return self._points
-
-    def skip(self, steps: Steps, reward: Values, settled: int) -> None:
-        """Take steps whose checks were made before, or are not to be made."""
-        for _ in self._taken(steps, reward, settled):
-            pass
-
     def take(self, steps: Steps, reward: Values, settled: int) -> list[Due]:
         """Return the checks that became due with the first `settled` steps. A log that went back is taken from there
         again."""
-        return list(self._taken(steps, reward, settled))
-
-    def _taken(self, steps: Steps, reward: Values, settled: int) -> Iterator[Due]:
         if settled < self._points:
             self._points = self._again = 0
             self._alarm = SeriesAlarm()
-            for _ in self._taken(steps, reward, settled):
-                pass
-            return
+            self.take(steps, reward, settled)  # their checks were made
+            return []
+        found = []
         values = reward[self._points : settled].tolist()
         for step, value in zip(steps[self._points : settled].tolist(), values, strict=True):
             self._points += 1
             rings = isfinite(value) and self._alarm.push(value)
             if is_on_schedule(self._points):
-                why = "schedule"
+                found.append(Due(step, self._points, "schedule"))
             elif rings or self._points == self._again:
-                why = "jump"
-            else:
-                continue
+                found.append(Due(step, self._points, "jump"))
             if rings:
                 self._again = self._points + AGAIN
-            yield Due(step, self._points, why)
+        return found
 
 
 def _points() -> Iterator[int]:

@@ -22,13 +22,12 @@ from ..comparison.gather import short_names
 from ..digits import duration, sure
 from ..facts.judgement import calls_for
 from ..records import dataclass
-from ..report import terminal
+from ..report import palette, terminal
 from ..report.plain import printable
-from ..words.serve import verdict_called
+from ..words.serve import ago, verdict_called
 from .follow import NamedPath
 from .watched import Watched
 
-STYLES = {"continue": "green", "undecided": "", "stop": "yellow", "roll_back": "red"}
 KEYS = "l check now   q quit"
 KEY = re.compile(r"\x1b[\[O][A-D]|.", re.DOTALL)  # an arrow comes as three characters
 NEWS = 30.0  # seconds a message stays
@@ -147,7 +146,7 @@ class Screen:
         look = watched.last
         planned = watched.sighting.run.config.planned_steps
         verdict = "" if look is None else verdict_called(look.verdict, look.outcome)
-        style = "" if look is None else STYLES.get(calls_for(look.verdict, look.outcome), "")
+        style = "" if look is None else palette.outcome(look.verdict, look.outcome).terminal
         pays = "" if look is None or look.p_continue_pays is None else sure(look.p_continue_pays)
         yield ">" if chosen else " "
         yield Text(printable(name))
@@ -155,15 +154,14 @@ class Screen:
         yield "" if planned is None else str(planned)
         yield Text(verdict, style=style)
         yield pays
-        ago = duration(round(time.monotonic() - watched.grown))
-        yield Text(f"{ago} ago", style="yellow" if watched.silent else "dim")
+        yield Text(ago(watched.grown, time.monotonic()), style="yellow" if watched.silent else "dim")
         yield Text(need.why)
 
     def _freshness(self, watched: Watched) -> Text:
         look, sighting = watched.last, watched.sighting
         at = "" if look is None else f"checked at step {look.step}"
         later = "" if look is None or sighting.current <= look.step else f", now at {sighting.current}"
-        row = f"last row {duration(round(time.monotonic() - watched.grown))} ago"
+        row = f"last row {ago(watched.grown, time.monotonic())}"
         behind = f"; {watched.dropped} checks dropped for lack of time" if watched.dropped else ""
         return Text(f"{at}{later}; {row}{behind}", style="dim")
 

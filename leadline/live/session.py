@@ -9,10 +9,9 @@ import sqlite3
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TextIO
 
 from ..errors import BadOrder
 from ..recorder import Recorder
@@ -114,9 +113,8 @@ class _Session:
         # From here on by the channels' names, as alerts are kept for them: an order may hold an address.
         named = (replace(entry, tell=tuple(opened[one].name for one in entry.tell)) for entry in options.entries)
         self.options = options = replace(options, entries=tuple(named))
-        self.said: Callable[[str], None] = _complain
+        self.said: Callable[[str], None] = partial(_print, to="stderr")
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
-        self._grown: deque[Watched] = deque()
         self._acts: threading.Thread | None = None
         self._dropped: dict[str, int] = {}  # by run: dropped checks as far as they were reported
         self._pictures: dict[str, bytes | None] = {}  # of runs that alerts are about
@@ -129,7 +127,6 @@ class _Session:
             options,
             store,
             looked=self._looked,
-            grown=self._grown.append,
             problem=lambda says: self.said(says),
         )
 
@@ -158,21 +155,19 @@ class _Session:
         """Do what follows from what is known by now, in a thread that is left behind while a disk hangs."""
         self._heart.beat()
         if self._settling.has_orders and (self._acts is None or not self._acts.is_alive()):
-            grown, runs = list(self._grown), list(self.watch.runs.values())
-            self._grown.clear()
-            self._acts = threading.Thread(target=self._settle, args=(runs, grown), name="leadline-acts", daemon=True)
+            runs = list(self.watch.runs.values())
+            self._acts = threading.Thread(target=self._settle, args=(runs,), name="leadline-acts", daemon=True)
             self._acts.start()
             self._acts.join(HANGS)
         if self._acts is not None and self._acts.is_alive():
             self._settling.warn("Acting waits for a disk or a program that does not respond.")
 
-    def _settle(self, runs: list[Watched], grown: list[Watched]) -> None:
+    def _settle(self, runs: list[Watched]) -> None:
         """Act where that is due. What can't be written down stays due, and no run keeps the others waiting."""
         for watched in runs:
             try:
-                self._settling.settle(watched, grew=watched in grown)
+                self._settling.settle(watched)
             except sqlite3.Error as error:
-                self._grown.extend([watched] * (watched in grown))
                 self._settling.warn(f"Can't write down what is to be done: {error}; retrying.")
             except Exception as error:  # acting that fails must not end the watch of all runs
                 self._settling.warn(f"Acting failed: {type(error).__name__}: {error}. Check the run.")
@@ -208,16 +203,7 @@ class _Session:
         return len(others) == 1 and (self.options.by_table or len(self.watch.places) == 1)
 
 
-def _print(says: str) -> None:
-    """Print one line of a service's output."""
-    _write(says, sys.stdout)
-
-
-def _complain(says: str) -> None:
-    _write(says, sys.stderr)
-
-
-def _write(says: str, stream: TextIO) -> None:
+def _print(says: str, *, to: str = "stdout") -> None:
     """Print a line; a closed pipe or a full disk must not end the watch."""
     with contextlib.suppress(OSError, ValueError):  # ValueError: it was closed
-        print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {printable(says)}", file=stream, flush=True)
+        print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {printable(says)}", file=getattr(sys, to), flush=True)

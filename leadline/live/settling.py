@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from ..inside.quiet import Once
 from ..reading.wall_clock import row_times
 from ..records import dataclass, field, replace
 from ..report.data import dump
+from ..state import replacing
 from .acting.actor import Actor
 from .acting.bar import ENDS, Decision, Said, may_act, said
 from .acting.orders import Action, Life, parse
@@ -34,7 +34,8 @@ class _Standing:
     """The result of all checks of one attempt at a run."""
 
     attempt: tuple[int, int]  # life and attempt
-    heard: int  # number of the last check that was taken
+    heard: int = 0  # number of the last check that was taken
+    growths: int = 0  # how often the log had grown when this was last settled
     said: deque[Said] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     dates: list[tuple[float, int]] = field(default_factory=list)  # when checks saw which step
     decided: tuple[tuple[str, float], Decision] | None = None  # after which check, and what
@@ -76,7 +77,7 @@ class Settling:
     def has_orders(self) -> bool:
         return bool(self._actors) or self._answer is not None
 
-    def settle(self, watched: Watched, *, grew: bool) -> None:
+    def settle(self, watched: Watched) -> None:
         """Do what follows from what is known of a run by now. Raises sqlite3.Error: it stays due."""
         look, actor = watched.last, self._actors.get(watched.place.path)
         if actor is not None and (warning := actor.sample(self._files(watched))) is not None:
@@ -84,20 +85,21 @@ class Settling:
         if look is None or look.life != watched.cursor.life:
             return
         life = Life(watched.number, watched.identity, look.life, watched.sighting.attempt)
-        standing = self._standing(watched, look)
+        standing, growths = self._standing(watched, look), watched.growths
         decision = self._decision(standing, watched, look, actor)
         act = decision.act
         if actor is not None:
             if not standing.has_caught_up((due.step for due in list(watched.due)), look.step, act):
                 decision = replace(decision, act=False)
             alone = self._is_alone(watched)
-            done = actor.consider(life, decision, self._files(watched), alone=alone, grew=grew)
+            done = actor.consider(life, decision, self._files(watched), alone=alone, grew=growths > standing.growths)
             if done is not None and done.state != "begun":
                 self._done(done)
             if actor.order.kind == "stop":
                 act = act and actor.asks_to_stop(life)
         if self._answer is not None and standing.answered != (look.digest, act):
             self._write_answer(self._answer, standing, watched, look, act=act)
+        standing.growths = growths
 
     def _decision(self, standing: _Standing, watched: Watched, look: Look, actor: Actor | None) -> Decision:
         """Decide whether the checks of this attempt are enough to act. Checks of an earlier process, or of rows that
@@ -113,15 +115,14 @@ class Settling:
     def _standing(self, watched: Watched, look: Look) -> _Standing:
         standing, attempt = self._standings.get(watched.identity), (look.life, look.attempt)
         if standing is None or standing.attempt != attempt:
-            standing = _Standing(attempt, self._store.look_before(watched.number, RECENT))
-            self._standings[watched.identity] = standing
+            standing = self._standings[watched.identity] = _Standing(attempt, growths=watched.growths)
         return standing
 
     def _said(self, standing: _Standing, watched: Watched) -> Sequence[Said]:
         """Return what the latest checks of this attempt said, by whichever watch. A reading is large: each is parsed
         once."""
-        for number, made in self._store.looks_after(watched.number, standing.heard):
-            standing.heard = number
+        for made in self._store.looks(watched.number, after=standing.heard, last=None if standing.heard else RECENT):
+            standing.heard = made.id
             heard = said(json.loads(made.reading)) if (made.life, made.attempt) == standing.attempt else None
             if heard is None:
                 continue
@@ -152,13 +153,9 @@ class Settling:
         to = None if to is None else str(to)
         self._answers[look.run] = {"run": watched.name, **told, "best_checkpoint": kept, "act": act, "to": to}
         content = self._answers[look.run] if len(self._answers) == 1 else {"runs": list(self._answers.values())}
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            try:
-                beside.write_text(dump(content))
-                beside.replace(path)
-            finally:
-                beside.unlink(missing_ok=True)
+            with replacing(path) as file:
+                file.write(dump(content).encode())
             standing.answered = look.digest, act
         except OSError as error:
             self.warn(f"Can't write the answer file: {error.strerror or error}.")

@@ -17,13 +17,13 @@ from pathlib import Path
 from ..errors import BadState
 from ..shelf.base import Sqlite, unusable
 from ..shelf.people import is_muted
-from .lock import FileLock
+from .lock import holder, locked
 from .places import is_shared, state_files
 from .records import Alert, Cursor, Delivery, Look, Made, Prediction, Score, State
 
 CALLED = "state file"
 PATIENCE = 5.0  # seconds to wait for another program that holds the file
-LOOK = Look.__slots__  # the columns of a check, by name
+LOOK = tuple(name for name in Look.__slots__ if name != "id")  # the columns of a check
 
 
 class Store:
@@ -31,8 +31,10 @@ class Store:
 
     def __init__(self, path: Path | str, *, write: bool = True) -> None:
         self.path = Path(path)
-        self._lock = self._locked() if write else None
+        self._lock: int | None = None
         try:
+            if write:
+                self._take_lock()
             self._base = Sqlite(self.path, write=write, called=CALLED, patience=PATIENCE, prepare=_prepare)
         except BaseException:
             self._release()
@@ -45,7 +47,7 @@ class Store:
 
     def _release(self) -> None:
         if self._lock is not None:
-            self._lock.release()
+            os.close(self._lock)
             self._lock = None
 
     def __enter__(self) -> Store:
@@ -110,27 +112,17 @@ class Store:
                 base.execute("UPDATE runs SET told = ? WHERE id = ?", (json.dumps(dict(made.told)), run))
             return True
 
-    def looks(self, run: int, *, last: int | None = None) -> tuple[Look, ...]:
-        """Return the checks of a run in order; only the latest few if `last` says how many."""
-        found = self._looks("ORDER BY looks.id DESC LIMIT ?", (run, -1 if last is None else last))
-        return tuple(look for _, look in reversed(found))
-
-    def look_before(self, run: int, last: int) -> int:
-        """Return the number of the check before the latest `last`, for `looks_after`."""
-        rows = self._base.rows("SELECT id FROM looks WHERE run = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (run, last))
-        return int(rows[0][0]) if rows else 0
-
-    def looks_after(self, run: int, number: int) -> list[tuple[int, Look]]:
-        """Return the checks of a run that were written down after that number, each with its own."""
-        return self._looks("AND looks.id > ? ORDER BY looks.id", (run, number))
-
-    def _looks(self, which: str, values: Sequence[object]) -> list[tuple[int, Look]]:
+    def looks(self, run: int, *, after: int = 0, last: int | None = None) -> tuple[Look, ...]:
+        """Return the checks of a run in order, written down after the one with that number; only the latest few if
+        `last` says how many."""
         columns = ", ".join("runs.name" if name == "run" else name for name in LOOK)
         rows = self._base.rows(
-            f"SELECT looks.id, {columns} FROM looks JOIN runs ON runs.id = looks.run WHERE run = ? {which}", values
+            f"SELECT looks.id, {columns} FROM looks JOIN runs ON runs.id = looks.run"
+            " WHERE run = ? AND looks.id > ? ORDER BY looks.id DESC LIMIT ?",
+            (run, after, -1 if last is None else last),
         )
-        found = ((int(number), dict(zip(LOOK, row, strict=True))) for number, *row in rows)
-        return [(number, Look(**{**kept, "reading": zlib.decompress(kept["reading"])})) for number, kept in found]
+        found = (dict(zip(("id", *LOOK), row, strict=True)) for row in reversed(rows))
+        return tuple(Look(**{**kept, "reading": zlib.decompress(kept["reading"])}) for kept in found)
 
     # --- predictions
 
@@ -150,17 +142,20 @@ class Store:
             return self._put_alerts(base, run, None, now, alerts, channels)
 
     def pending_alerts(self, now: float, *, channel: str | None = None, limit: int = 1000) -> tuple[Delivery, ...]:
-        """Return what is due, untried alerts first, then the oldest: one bad message must not delay the others. A clock
-        that was set back delays nothing: what was last tried in the future is due."""
-        return self._deliveries(
-            "state = 'pending' AND (next_try <= ? OR tried_at > ? OR attempts = 0) AND (? IS NULL OR channel = ?)"
-            " ORDER BY attempts > 0, tried_at, alerts.id LIMIT ?",
-            (now, now, channel, channel, limit),
+        """Return what is due: what was handed over and never confirmed, then untried alerts, then the oldest: one bad
+        message must not delay the others. A clock that was set back delays nothing: what was last tried in the future
+        is due."""
+        rows = self._base.rows(
+            "SELECT alerts.id, channel, alerts.alert, attempts, tried_at, state = 'handed' FROM deliveries"
+            " JOIN alerts ON alerts.id = deliveries.alert WHERE (? IS NULL OR channel = ?) AND (state = 'handed'"
+            " OR state = 'pending' AND (next_try <= ? OR tried_at > ? OR attempts = 0))"
+            " ORDER BY state = 'pending', attempts > 0, tried_at, alerts.id LIMIT ?",
+            (channel, channel, now, now, limit),
         )
-
-    def handed_alerts(self) -> tuple[Delivery, ...]:
-        """Return what was handed over and never confirmed: after a crash it may have arrived."""
-        return self._deliveries("state = 'handed' ORDER BY alerts.id", ())
+        return tuple(
+            Delivery(number, name, Alert.from_data(json.loads(alert)), attempts, tried_at, bool(handed))
+            for number, name, alert, attempts, tried_at, handed in rows
+        )
 
     def mark(
         self, ids: Iterable[int], channel: str, now: float, state: State, *, next_try: float = 0.0, problem: str = ""
@@ -216,21 +211,20 @@ class Store:
 
     # --- inside
 
-    def _locked(self) -> FileLock:
-        lock = FileLock(self.path.with_name(self.path.name + ".lock"))
+    def _take_lock(self) -> None:
+        file = self.path.with_name(self.path.name + ".lock")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if held := lock.acquire():  # and before sqlite makes the file: only its owner may read it
+            self._lock = locked(file)
+            if self._lock is not None:  # and before sqlite makes the file: only its owner may read it
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
         except OSError as error:
-            lock.release()
             raise unusable(self.path, error, CALLED) from error
-        if held:
-            return lock
-        raise BadState(
-            f"Another watch is writing to the state file {self.path}{lock.holder()}.",
-            next_step="stop that one, or pass another file with --state",
-        )
+        if self._lock is None:
+            raise BadState(
+                f"Another watch is writing to the state file {self.path}{holder(file)}.",
+                next_step="stop that one, or pass another file with --state",
+            )
 
     @staticmethod
     def _put_alerts(
@@ -267,17 +261,6 @@ class Store:
         return tuple(
             Prediction(series, made, due, json.loads(expects), None if score[0] is None else Score(*score), *ids)
             for series, made, due, expects, ids, score in ((*row[:4], row[4:7], row[7:]) for row in rows)
-        )
-
-    def _deliveries(self, where: str, values: Sequence[object]) -> tuple[Delivery, ...]:
-        rows = self._base.rows(
-            "SELECT alerts.id, channel, alerts.alert, attempts, tried_at FROM deliveries"
-            f" JOIN alerts ON alerts.id = deliveries.alert WHERE {where}",
-            values,
-        )
-        return tuple(
-            Delivery(number, channel, Alert.from_data(json.loads(alert)), *rest)
-            for number, channel, alert, *rest in rows
         )
 
 

@@ -17,8 +17,8 @@ from ..digits import duration
 from ..errors import LeadlineError
 from ..inside.quiet import Once
 from ..plan import plan_of
-from ..reading.wall_clock import SILENT
-from ..reading.wall_clock import patience as silent_after
+from ..shelf.summary import SILENT
+from ..shelf.summary import patience as silent_after
 from ..words import live as words
 from .entries import Options, WatchEntry
 from .follow import NamedPath, Sighting
@@ -51,7 +51,6 @@ class Watch:
         store: Store,
         *,
         looked: Callable[[Watched, Made], None] = lambda watched, made: None,
-        grown: Callable[[Watched], None] = lambda watched: None,
         problem: Callable[[str], None] = lambda says: None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -69,7 +68,7 @@ class Watch:
         self._every, self._share = options.every, half
         self._entries = {entry.path: entry for entry in options.entries}
         self._keep_readings = not options.headless
-        self._looked, self._grown, self._problem = looked, grown, problem
+        self._looked, self._problem = looked, problem
         self._told_once = Once(problem)
         self._clock, self._wall = clock, wall
         self._work = threading.Condition()
@@ -173,7 +172,7 @@ class Watch:
         with self._work:  # the other thread goes through them
             self.runs[sighting.identity] = watched
         if cursor.step >= 0 and cursor.started == sighting.started:
-            watched.schedule.skip(sighting.steps, sighting.reward, min(cursor.points, sighting.settled))
+            watched.schedule.take(sighting.steps, sighting.reward, min(cursor.points, sighting.settled))  # made before
             watched.last = last
             if last is not None and self._keep_readings:
                 self._put(watched, Due(last.step, last.points, "again"), now)
@@ -197,7 +196,7 @@ class Watch:
         complete to its last row."""
         sighting = watched.sighting
         watched.cursor = Cursor(life=life, started=sighting.started, grown_at=sighting.modified, gap=watched.gap)
-        watched.schedule.skip(sighting.steps, sighting.reward, sighting.settled)
+        watched.schedule.take(sighting.steps, sighting.reward, sighting.settled)  # the first check stands for these
         finished = self._wall() - sighting.modified > QUIET
         points = sighting.points if finished else sighting.settled or sighting.points
         self._put(watched, Due(int(sighting.steps[points - 1]), points, "first"), now)
@@ -219,7 +218,6 @@ class Watch:
         watched.old = False
         with self._work:
             watched.cursor = replace(watched.cursor, grown_at=min(sighting.modified, self._wall()), gap=watched.gap)
-        self._grown(watched)
 
     def _passes(self, watched: Watched, now: float) -> None:
         """Request what is due by time: checks by the clock, the last row of a log that stopped growing, silence."""

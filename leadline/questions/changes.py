@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from ..curve.breaks import LEAST_SIDE, VISIBLE
+from ..curve.cells import Break, level_around, running_median, scale_of
 from ..curve.curve import Curve
 from ..curve.fit import breaks_in
-from ..curve.track import Break, level_around, running_median, scale_of
 from ..records import dataclass, replace
 from ..run import Series, Values
 from .direction import climbed
@@ -25,7 +25,7 @@ SMALLEST = 1e-3  # of the median size: a stretch without any swing would be minu
 
 
 def would_show(series: Series, step: float, reach: float) -> bool:
-    """Tell whether enough was logged about a step for a break to be seen there."""
+    """Return whether enough was logged about a step for a break to be seen there."""
     steps = series.steps[series.finite]
     enough = min(int((steps < step).sum()), int((steps >= step).sum())) >= LEAST_SIDE
     return enough and bool((np.abs(steps - step) <= max(reach, 1.0)).any())
@@ -43,7 +43,7 @@ class Spike:
 
 
 def spike_in(series: Series) -> Spike | None:
-    """The loudest values of a series; None where nothing stands out."""
+    """The loudest values of a series; None if nothing stands out."""
     steps, values = series.known
     if len(values) < KNOWN:
         return None
@@ -96,7 +96,7 @@ def _loud(ordered: Values, least: float, most: int) -> int:
 
 
 def sudden_step(curve: Curve, start: float, now: float) -> int | None:
-    """The break that makes up most of the way from a start to where it stands now; None where no break does."""
+    """The break that makes up most of the way from a start to where it stands now; None if no break does."""
     way = now - start
     most = (each.step for each in curve.breaks if each.size * way > 0 and 2 * abs(each.size) > abs(way))
     return next(map(round, most), None)
@@ -147,13 +147,6 @@ def growth_of(logs: Curve, series: Series) -> Growth:
     return Growth(float(np.mean(grew)), float(np.mean(shrank)), start, now, jump, factor)
 
 
-def p_visibly_grew(curve: Curve) -> float:
-    """The probability that it stands higher than where it began, by more than single points scatter."""
-    if not curve.decidable:
-        return 0.0
-    return float(np.mean(climbed(curve) & (curve.seen[:, -1] - curve.seen[:, 0] > VISIBLE * curve.noise)))
-
-
 def power_of_growth(curve: Curve) -> float:
     """The power of elapsed time with which a squared distance grows, by its last half: 2 at a steady pace, 4 where the
     pace itself grows steadily, as in a warm-up."""
@@ -192,19 +185,9 @@ def more_than(share: float, hits: int, count: int) -> float:
     return float(weights[np.sin(angles) ** 2 > share].sum() / weights.sum())
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeOfMagnitude:
-    """The size of the swings changed at a step by a factor."""
-
-    step: float
-    interval: tuple[float, float]
-    factor: float  # size after over size before
-    probability: float
-
-
 def scale_series(series: Series) -> Series:
     """Log of the mean distance from the local level over a few points; over one it scatters by more than a doubling,
-    and is minus infinity where the point is itself the local median."""
+    and is minus infinity if the point is itself the local median."""
     finite = np.isfinite(series.values)
     steps, values = series.steps[finite], series.values[finite]
     size = np.abs(values - running_median(values)) if len(values) > 2 else np.zeros(len(values))
@@ -223,7 +206,6 @@ def scale_series(series: Series) -> Series:
     )
 
 
-def changes_of_magnitude(series: Series) -> tuple[ChangeOfMagnitude, ...]:
-    """Steps at which the metric's swings suddenly grew or shrank."""
-    found = breaks_in(scale_series(series))
-    return tuple(ChangeOfMagnitude(b.step, b.interval, float(np.exp(b.size)), b.probability) for b in found)
+def breaks_of_magnitude(series: Series) -> tuple[Break, ...]:
+    """Steps at which the metric's swings suddenly grew or shrank: by the log of a factor."""
+    return breaks_in(scale_series(series))

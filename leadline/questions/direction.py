@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curve.breaks import VISIBLE
 from ..curve.curve import PACE, TENTHS, Curve
 from ..curve.shapes import STEPS_PER_RUN
 from ..digits import median
@@ -16,8 +17,6 @@ from ..facts.sections import Regime
 from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Values
-
-Way = Literal["rose", "fell", "moved", "still"]
 
 SLIGHT = 0.15  # of the path's own best pace, or of its range: slower is flat, and a rise of less makes no peak
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
@@ -89,7 +88,7 @@ def moving_down(curve: Curve) -> Flags:
 
 
 def p_rising(curve: Curve | None) -> float:
-    """The probability that it rises now; 0 where that cannot be told."""
+    """The probability that it rises now; 0 if that cannot be told."""
     return float(rising(curve).mean()) if curve is not None and curve.decidable else 0.0
 
 
@@ -117,6 +116,7 @@ def climbed(curve: Curve) -> Flags:
 
 
 def p_climbed(curve: Curve) -> float:
+    """The probability that it stands clearly higher than where it began."""
     return float(climbed(curve).mean())
 
 
@@ -125,12 +125,19 @@ def p_sank(curve: Curve) -> float:
     return float(_went(curve, curve.seen[:, 0] - curve.seen[:, -1]).mean())
 
 
+def p_visibly_grew(curve: Curve) -> float:
+    """The probability that it stands higher than where it began, by more than single points scatter."""
+    if not curve.decidable:
+        return 0.0
+    return float(np.mean(climbed(curve) & (curve.seen[:, -1] - curve.seen[:, 0] > VISIBLE * curve.noise)))
+
+
 def p_moved(curve: Curve) -> float:
     """The probability that there is any trend at all."""
     return float(np.mean(~curve.trendless))
 
 
-def way_of(curve: Curve) -> Way:
+def way_of(curve: Curve) -> Literal["rose", "fell", "moved", "still"]:
     """The way it went, in one word: up, down, somewhere and back, or nowhere."""
     if p_climbed(curve) > SAID:
         return "rose"
@@ -139,32 +146,14 @@ def way_of(curve: Curve) -> Way:
     return "moved" if p_moved(curve) > SAID else "still"
 
 
-@dataclass(frozen=True, slots=True)
-class NetChange:
-    """What a curve did from its start to where it stands now."""
-
-    size: float  # now less at the start, on the mean path
-    rose: float  # probability that it stands clearly higher than where it began
-    fell: float
-
-    def which(self, bar: float) -> Literal["rose", "fell", "unclear"]:
-        """The way it went, as far as that is sure."""
-        if max(self.rose, self.fell) < bar:
-            return "unclear"
-        return "rose" if self.rose > self.fell else "fell"
-
-
-def net_change(curve: Curve | None) -> NetChange | None:
-    """What a curve did from its start to its end; None where there is none, or too few points to tell."""
-    if curve is None or not curve.decidable:
-        return None
-    size = float((curve.seen[:, -1] - curve.seen[:, 0]).mean())
-    return NetChange(size, p_climbed(curve), p_sank(curve))
+def net_change(curve: Curve) -> float:
+    """Where it stands less where it began, on the mean path."""
+    return float((curve.seen[:, -1] - curve.seen[:, 0]).mean())
 
 
 def since_of(curve: Curve) -> int | None:
     """The step by which the usual path had left where it began for good: by more than the noise of a bin, which later
-    points hardly change, and not by a share of its way so far, which they do. None where the paths do not agree on it:
+    points hardly change, and not by a share of its way so far, which they do. None if the paths do not agree on it:
     a date that moves with every look is none."""
     change = curve.seen[:, -1] - curve.seen[:, 0]
     way = 1.0 if float(change.mean()) >= 0 else -1.0
@@ -176,7 +165,7 @@ def since_of(curve: Curve) -> int | None:
     last_near = curve.now - np.argmax(near[:, ::-1], axis=1)
     dates = curve.grid[np.minimum(last_near + 1, curve.now)]
     low, middle, high = np.quantile(dates, (TENTHS[0], 0.5, TENTHS[1]))
-    return None if known_to(float(low), float(high), curve) is None else round(float(middle))
+    return round(float(middle)) if is_dated(float(low), float(high), curve) else None
 
 
 def p_held_since(curve: Curve, step: float) -> float:
@@ -205,17 +194,16 @@ def p_gained(curve: Curve) -> float:
 
 
 def gained_by(curve: Curve) -> float:
-    """The step by which the mean path had nearly all of its gain. It may rise slowly ever since: since when it rests is
-    asked in `rest`."""
+    """The step by which the mean path had nearly all of its gain. It may rise slowly ever since; `rest_of` in
+    `shape.py` says since when it rests."""
     mean = curve.seen.mean(axis=0)
     there = int(np.argmax(mean >= mean[0] + NEARLY_ALL * (mean.max() - mean[0])))
     return float(curve.grid[there])
 
 
-def known_to(low: float, high: float, curve: Curve) -> tuple[float, float] | None:
-    """An interval of steps, where it is short enough to name a step: a date that moves with every look is none."""
-    seen = float(curve.grid[curve.now] - curve.grid[0])
-    return (float(low), float(high)) if high - low <= DATED * seen else None
+def is_dated(low: float, high: float, curve: Curve) -> bool:
+    """Whether an interval of steps is short enough to name a step: a date that moves with every look is none."""
+    return bool(high - low <= DATED * float(curve.grid[curve.now] - curve.grid[0]))
 
 
 def kept_its_gain(curve: Curve) -> bool:
@@ -348,11 +336,11 @@ def _moments(curve: Curve, steps: Values) -> Values:
     return _shares(directions)
 
 
-def _creeps_up(curve: Curve, steps: Values, speed: Values) -> NDArray[np.bool_]:
+def _creeps_up(curve: Curve, steps: Values, speed: Values) -> Flags:
     """Where a path that rises now has risen without a pause, however slowly beside its best pace."""
     unbroken = (speed > 0) & (steps >= (curve.breaks[-1].step if curve.breaks else -np.inf))
     to_the_end = np.cumprod(unbroken[:, ::-1], axis=1)[:, ::-1].astype(bool)
-    creeps: NDArray[np.bool_] = to_the_end & rising(curve)[:, None]
+    creeps: Flags = to_the_end & rising(curve)[:, None]
     return creeps
 
 

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve.breaks import VISIBLE
+from ..curve.cells import BINS, cells_of
 from ..curve.curve import TIE, Curve
-from ..curve.track import BINS, cells_of
 from ..digits import median
 from ..facts.finding import BEGUN
 from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Series, Steps, Values
 from .direction import FELL, Peak, moving_up, peak_of
-from .level import last_before, level_from, level_now, levels, start_of, unlogged, within
+from .level import Trace, last_before, unlogged
 
 NAMED = 3  # steps that may be as good: a longer list is no help
 LOCAL_WIDTH = 0.1  # of the run, over which a local fit looks
@@ -28,12 +28,11 @@ class Fall:
     """What was lost."""
 
     p: float  # share of paths that have fallen
-    peak: Peak | None  # where it peaked; None where it never rose before it fell
-    from_step: int  # where it stood highest: the step of the peak, where there is one
-    top_step: int  # where most paths that fell stood highest: at or before anything that made them fall
+    peak: Peak | None  # where it peaked; None if it never rose before it fell
+    from_step: int  # where it stood highest: `top_step` if it peaked, else the same as `summit_step`
+    summit_step: int  # where the usual path that fell stood highest: at or before anything that made it fall
     high: float  # the level there
     now: float
-    start: float  # where it started from
     since_step: int  # where most of it happened at once; else the step by which a tenth of it was over
     lost: float  # share of its own range
     visible: bool  # beyond the noise of single points
@@ -62,19 +61,21 @@ def p_below_its_best(curve: Curve) -> float:
 
 
 def p_fallen(curve: Curve | None) -> float:
-    """The probability that it has fallen; 0 where that cannot be told."""
+    """The probability that it has fallen; 0 if that cannot be told."""
     return float(has_fallen(curve).mean()) if curve is not None and curve.decidable else 0.0
 
 
-def fall_of(curve: Curve, logged: Series) -> Fall | None:
-    """The fall, as the paths that fell see it; None where none did, or where it is within the error of the level."""
+@kept(FEW)
+def fall_of(trace: Trace) -> Fall | None:
+    """The fall, as the paths that fell see it; None if none did, or if it is within the error of the level."""
+    curve, logged = trace.curve, trace.series
     fallen = has_fallen(curve)
     p = p_fallen(curve)
     if p == 0.0:
         return None
-    mean = within(curve.seen[fallen].mean(axis=0), logged)
+    mean = trace.within(curve.seen[fallen].mean(axis=0))
     top = int(np.median(curve.summit[fallen]))
-    start, high, now = start_of(curve, logged), float(mean[top]), float(mean[-1])
+    start, high, now = trace.start, float(mean[top]), float(mean[-1])
     error = curve.noise / np.sqrt(max(curve.points / BINS, 1.0))
     at_once = top == 0 and start - high > error  # a fall within the first points is over before the curve begins
     if top == 0:
@@ -91,22 +92,21 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
     peak = peak_of(curve)
     if peak is not None and peak.probability < p / 2:  # what was lost was mostly there from the start
         peak = None
-    highest_step = round(float(curve.grid[top]))
-    step = highest_step if peak is None else top_step(curve, logged)  # the peak is the best step: one fact
-    told = level_from(curve, logged, step)
-    stands = level_now(curve, logged)
-    if told - stands <= error:  # what is told as lost must be lost by the levels that are told
+    summit_step = round(float(curve.grid[top]))
+    step = summit_step if peak is None else top_step(trace)  # the peak is the best step: one fact
+    shown_high, shown_now = trace.at(step), trace.now
+    if shown_high - shown_now <= error:  # the levels that are printed must show the loss
         return None
     since = since if peak is None else max(since, step)  # a fall does not begin before its peak
-    sudden = _at_once(curve, logged, highest_step, told - stands)
+    sudden = _at_once(trace, summit_step, shown_high - shown_now)
     since = since if sudden is None else sudden
-    return Fall(p, peak, step, highest_step, told, stands, start, since, lost, visible, sudden)
+    return Fall(p, peak, step, summit_step, shown_high, shown_now, since, lost, visible, sudden)
 
 
-def _at_once(curve: Curve, logged: Series, top: int, size: float) -> int | None:
+def _at_once(trace: Trace, summit: int, size: float) -> int | None:
     """Return the step at which most of a fall happened, if nothing is missing from the log there."""
-    down = next((broke for broke in curve.breaks if broke.size < 0 and broke.step >= top), None)
-    if down is None or -down.size <= size / 2 or unlogged(logged, down.interval):
+    down = next((broke for broke in trace.curve.breaks if broke.size < 0 and broke.step >= summit), None)
+    if down is None or -down.size <= size / 2 or unlogged(trace.series, down.interval):
         return None
     return round(down.step)
 
@@ -119,7 +119,7 @@ def fall_in_last_rows(ranking: Ranking, logged: Series, by: float) -> Fall:
     step, since = int(ranking.steps[best]), _among_points(logged, (high + now) / 2)
     p = float((ranking.values[:, best] - ranking.values[:, -1] > by).mean())
     lost = (high - now) / max(float(np.ptp(values)), high - now)
-    return Fall(p, None, step, step, high, now, float(values[0]), since, lost, visible=True)
+    return Fall(p, None, step, step, high, now, since, lost, visible=True)
 
 
 def _among_points(logged: Series, bar: float) -> int:
@@ -166,7 +166,7 @@ CAUTION = 0.25  # sd of a level: what is known less well must be higher by that
 class Ranking:
     """Places one could go back to, and what each is worth."""
 
-    steps: NDArray[np.int64]
+    steps: Steps
     values: Values  # (paths, steps), discounted
     slack: float = 0.0  # what is lower by less is as good: the earliest of those, where every later step costs drift
 
@@ -204,8 +204,7 @@ class Ranking:
 
 
 def rank(
-    curve: Curve,
-    series: Series,
+    trace: Trace,
     steps: Sequence[int],
     *,
     scale: float,
@@ -215,44 +214,39 @@ def rank(
 ) -> Ranking:
     """The worth of each step: what the paths and a local fit say of its level, and where evidence speaks against the
     score, with its probability `p_gamed`, less the share of the value that is `gone` at each step."""
-    places = np.asarray(steps, dtype=np.float64)
+    curve, places = trace.curve, np.asarray(steps, dtype=np.float64)
     seen = np.clip(places, curve.grid[0], curve.grid[curve.now])  # a checkpoint may be newer than the last score
     levels = curve.levels_at(seen)
     if scale > 0:  # in a series that never moved, rounding must not choose
         width = LOCAL_WIDTH * float(curve.grid[curve.now] - curve.grid[0])
-        levels = levels + LOCAL * (local_fit(series, seen, width) - levels.mean(axis=0))
+        levels = levels + LOCAL * (local_fit(trace.series, seen, width) - levels.mean(axis=0))
     if p_gamed > 0 and gone is not None:
         levels = _discounted(levels, gone, p_gamed, scale)
     return Ranking(np.asarray(steps, dtype=np.int64), levels, slack)
 
 
-def logged_steps(curve: Curve, series: Series) -> list[int]:
+def logged_steps(trace: Trace) -> list[int]:
     """Logged steps spread over the run as the curve is."""
-    steps = series.steps[series.finite]
+    curve, steps = trace.curve, trace.series.steps[trace.series.finite]
     return sorted({int(step) for step in steps[_nearest(steps, curve.grid[: curve.now + 1])]})
 
 
-def top_step(curve: Curve, logged: Series) -> int:
+def top_step(trace: Trace) -> int:
     """Return the step at which it stood highest: the best step, where nothing speaks against the score."""
-    ranking = _by_score(curve, logged)
+    ranking = _by_score(trace)
     return int(ranking.steps[ranking.best])
 
 
-def top_interval(curve: Curve, logged: Series, peak: Peak) -> tuple[int, int]:
+def top_interval(trace: Trace, peak: Peak) -> tuple[int, int]:
     """Return the interval of that step: of where paths peaked, and of all steps that may well be as good."""
-    ranking, (low, high) = _by_score(curve, logged), peak.interval
+    ranking, (low, high) = _by_score(trace), peak.interval
     steps = (round(low), round(high), int(ranking.steps[ranking.best]), *ranking.close)
     return min(steps), max(steps)
 
 
 @kept(FEW)
-def _by_score(curve: Curve, logged: Series) -> Ranking:
-    return rank(curve, logged, logged_steps(curve, logged), scale=median(curve.span))
-
-
-def highest(curve: Curve, logged: Series) -> float:
-    """Return the level where it stood highest: at its start, if that was lost before the curve begins."""
-    return max(float(levels(curve, logged).max()), start_of(curve, logged))
+def _by_score(trace: Trace) -> Ranking:
+    return rank(trace, logged_steps(trace), scale=median(trace.curve.span))
 
 
 def _discounted(levels: Values, gone: Values, p: float, scale: float) -> Values:
@@ -286,7 +280,7 @@ def local_fit(series: Series, places: Values, width: float) -> Values:
 
 
 def _median_of_three(values: Values) -> Values:
-    """One wild point shall not choose a checkpoint."""
+    """Return the running median of three: one wild point must not choose a checkpoint."""
     if len(values) < 3:
         return values
     middle = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)

@@ -9,13 +9,13 @@ from functools import reduce
 
 import numpy as np
 
+from ..curve.cells import LEAST
 from ..curve.curve import Curve
-from ..curve.track import LEAST
 from ..digits import median
 from ..records import dataclass
-from ..run import HEADLINE, Run, Series, Values
+from ..run import REWARD, Run, Series, Values
 from .direction import NEARLY_ALL, TINY
-from .level import KNOWN, SHOWS, SPELL, noise_of
+from .level import KNOWN, SHOWS, SPELL, Trace
 
 BARELY = 1.5  # sd of a bin: a smaller gain could not be told from noise, even afterwards
 AHEAD = 30  # places at which the rest of the plan is looked at
@@ -27,11 +27,11 @@ STILL = 1.45  # for a rise that went on lately
 WORTH = 0.05  # of the run's own range: a smaller gain, loss or remainder is not worth acting on
 LATELY = 0.2  # of the run so far
 STEEP = 4.0  # sd of a bin over half of the run: beyond that a rise is no clearer
-ENDS = 0.02  # of a plan: what is left at its end, lest its logarithm be none
+LEAST_LEFT = 0.02  # of a plan: what is left at its end, lest its logarithm be none
 ANNOUNCED = 0.1  # of the paths that gain it: with fewer nothing announces a rise
 SELDOM = 0.2  # of the present points: so far below a ceiling it seldom falls
 AT_WALL = (3, 0.02)  # values that are exactly equal to the highest, and the share of all that they are at least
-EXACT = 0.02  # of the range: parts that add up miss the whole by less
+ADDS_UP = 0.02  # of the range: parts that add up miss the whole by less
 RIGHT_OR_WRONG = 0.05  # distance from the spread of answers that are right or wrong
 
 
@@ -78,7 +78,7 @@ def forecast(
     steps = np.linspace(now, max(end, now), AHEAD + 1)[1:]
     ahead = curve.last.levels_at(steps) if end > now else curve.seen[:, -1:]
     best = curve.seen.max(axis=1)
-    scale = scale_of(curve, ahead)
+    scale = range_of(curve, ahead)
     noise = median(curve.last.noise)
     usual = max(scale * WORTH, BARELY * noise)
     worth = max(usual, scale * price * (1 - elapsed))
@@ -107,13 +107,13 @@ def forecast(
 
 
 def on_its_way(curve: Curve, ahead: Forecast, step: float) -> float | None:
-    """The level at a step to come where a gain worth having is on its way: that of the paths that gain it. None where
+    """The level at a step to come where a gain worth having is on its way: that of the paths that gain it. None if
     hardly any does, as before a rise that nothing announces."""
     paying = ahead.gain > ahead.worth
     return float(np.median(curve.at(step)[paying])) if paying.mean() > ANNOUNCED and step <= curve.grid[-1] else None
 
 
-def scale_of(curve: Curve, ahead: Values) -> float:
+def range_of(curve: Curve, ahead: Values) -> float:
     """The range of the mean path, a rise that is forecast included, or the usual range of a path: whichever is larger.
     A fall that is drawn out is no range: after a collapse it would be worth more than all there ever was."""
     seen = curve.seen.mean(axis=0)
@@ -123,17 +123,17 @@ def scale_of(curve: Curve, ahead: Values) -> float:
 
 def unforeseen(elapsed: float, rise: float, lately: float) -> float:
     """The chance of a gain that the paths do not foresee."""
-    left = math.log(max(1 - elapsed, ENDS))
+    left = math.log(max(1 - elapsed, LEAST_LEFT))
     steep = min(max(rise, -STEEP), STEEP) / STEEP
     return 1 / (1 + math.exp(-(LEFT * left + RISE * steep + STILL * lately)))
 
 
-def told_at(curve: Curve, logged: Series, gain: float, elapsed: float) -> float:
+def shows_at(trace: Trace, gain: float, elapsed: float) -> float:
     """The share of the plan at which a steady gain shows that comes to `gain` by its end: by then a straight line
     through the points has risen by two standard errors. Its rise grows with the time, its error shrinks with the square
     root of it. Beyond 1: not within the plan."""
-    noise, points = noise_of(curve, logged), int(logged.finite.sum())
-    error = noise.mean_of(points) * math.sqrt(12)  # of the rise of a line over all points
+    points = int(trace.series.finite.sum())
+    error = trace.noise.mean_of(points) * math.sqrt(12)  # of the rise of a line over all points
     if error <= 0 or gain <= 0 or elapsed <= 0:
         return 0.0
     errors_now = gain * elapsed / error
@@ -144,7 +144,7 @@ COMPONENT = "reward/component/"
 
 
 def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float | None:
-    """The highest value a mean can reach, where the run shows one; None where nothing bounds it. `scores` are those of
+    """The highest value a mean can reach, where the run shows one; None if nothing bounds it. `scores` are those of
     single answers."""
     found = [
         _wall(np.asarray(scores, dtype=np.float64)),
@@ -160,7 +160,7 @@ def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float 
 
 
 def floor_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float:
-    """The lowest value a mean can reach, where the run shows one; minus infinity where nothing bounds it."""
+    """The lowest value a mean can reach, where the run shows one; minus infinity if nothing bounds it."""
     found = [
         _wall(-np.asarray(scores, dtype=np.float64)),
         None if _right_or_wrong(run, "reward") is None else 0.0,
@@ -212,7 +212,7 @@ def _batch_maximum(run: Run) -> float | None:
 
 def _of_the_components(run: Run) -> float | None:
     """The sum of what each component can reach, where the reward is their sum."""
-    mean = run.get(HEADLINE)
+    mean = run.get(REWARD)
     parts = [one for one in run.series if one.name.startswith(COMPONENT) and one.name.endswith("/mean")]
     if mean is None or len(parts) < 2:
         return None
@@ -222,8 +222,8 @@ def _of_the_components(run: Run) -> float | None:
         return None
     whole, *each = (one.numbers[np.searchsorted(one.steps[one.finite], steps)] for one in (mean, *parts))
     apart = np.abs(whole - np.sum(each, axis=0))
-    size = max(float(np.ptp(whole)), EXACT * float(np.abs(whole).max()))
-    adds_up = float(np.quantile(apart, NEARLY_ALL)) <= EXACT * size
+    size = max(float(np.ptp(whole)), ADDS_UP * float(np.abs(whole).max()))
+    adds_up = float(np.quantile(apart, NEARLY_ALL)) <= ADDS_UP * size
     known = [top for top in tops if top is not None]
     return float(sum(known)) if adds_up and len(known) == len(parts) else None
 
@@ -241,8 +241,7 @@ def _right_or_wrong(run: Run, name: str) -> float | None:
     mean, spread = run.get(f"{name}/mean"), run.get(f"{name}/std")
     if mean is None or spread is None:
         return None
-    _, ours, theirs = np.intersect1d(mean.steps[mean.finite], spread.steps[spread.finite], return_indices=True)
-    p, sd = mean.numbers[ours], spread.numbers[theirs]
+    p, sd = mean.beside(spread)
     if len(p) < LEAST or p.min() < 0 or p.max() > 1:
         return None
     apart = np.abs(sd - np.sqrt(p * (1 - p)))

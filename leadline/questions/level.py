@@ -1,23 +1,26 @@
-"""Where does it stand: at a step, now, and when it began? Whatever is printed about a level comes from here."""
+"""Where does it stand: at a step, now, and when it began?"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..curve.cells import LEAST, ROUNDING, scale_of
 from ..curve.curve import TENTHS, Curve
+from ..curve.fit import fit_curve
 from ..curve.noise import memory_of
-from ..curve.track import LEAST, ROUNDING, scale_of
 from ..digits import median
 from ..records import dataclass
-from ..run import Band, Series, Values
+from ..run import Band, Flags, Series, Values
 
 NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
-FEW = 3  # points: two may coincide, a third makes a level
+FEW_POINTS = 3  # points: two may coincide, a third makes a level
 SETTLED = 5  # points: the run's own start, over by then
-SPELL = 10  # points: so many tell a state, such as a start or the present, and are no mood
+SPELL = 10  # points: so many show a state, such as a start or the present; fewer may be chance
 KNOWN = 20  # points: with fewer nothing is known about what is usual
 SHOWS = 2.0  # standard errors by which a difference shows
 FAR = 4.0  # standard errors: no chance, even where the place was chosen for it
@@ -25,39 +28,122 @@ GAP = 4.0  # times the usual time between two points: a longer one hides what ha
 LONGER = 2.0  # times any spell before: what lasts so long is no chance
 
 
-def level_at(curve: Curve, logged: Series, step: float) -> float:
-    """The level at a step that was seen: the posterior mean, and what it misses of the last points."""
-    inside = min(max(step, float(curve.grid[0])), float(curve.grid[curve.now]))
-    return _told(curve, logged, float(curve.at(inside).mean()) + float(_missed(curve, np.array([inside]))[0]))
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A series with its curve. Every level that is printed comes from here."""
+
+    series: Series
+    dates: Sequence[int] = ()  # at which something is known to have happened
+    end: int | None = None  # the step up to which its paths shall reach
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The curve, fitted when it is first asked for."""
+        return fit_curve(self.series, breaks=self.dates, horizon_step=self.end)
+
+    def until(self, step: float) -> Trace | None:
+        """Return the same as it stood at a step; None if no number was logged by then."""
+        seen = self.series.until(math.floor(step))
+        return Trace(seen, self.dates, self.end) if seen.finite.any() else None
+
+    @property
+    def start(self) -> float:
+        """Where it started from, by its first points alone: the start must not change with every check. A start that
+        was over after a few points is the level of those, and one that was left at once that of the first."""
+        values = self.series.values[self.series.finite & (self.series.steps >= self.curve.grid[0])]
+        count = min(max(len(values) // 4, FEW_POINTS), SPELL)
+        start, first = median(values[:count]), median(values[:FEW_POINTS])
+        noise = _noise_of(values[:KNOWN])
+        if _left_at_once(values, noise):
+            return self._printed(float(values[0]))
+        apart = abs(first - start) > FAR * noise / math.sqrt(FEW_POINTS)
+        return self._printed(first if apart else start)
+
+    @property
+    def now(self) -> float:
+        """The level at the last point. A series that has stuck stands where it is stuck."""
+        stuck = stuck_at(self.series)
+        return self._level_at(float(self.curve.grid[self.curve.now])) if stuck is None else self._printed(stuck.value)
+
+    def at(self, step: float) -> float:
+        """Return the level at a step that was seen: at the first, where it started from."""
+        return self.start if step <= steps_seen(self.curve)[0] else self._level_at(step)
+
+    @property
+    def levels(self) -> Values:
+        """The level at every place of the curve that was seen."""
+        curve = self.curve
+        kept = self.within(curve.seen.mean(axis=0) + self._missed(curve.grid[: curve.now + 1]))
+        return np.where(np.abs(kept) < NOTHING * curve.noise, 0.0, kept)
+
+    @property
+    def highest(self) -> float:
+        """The level where it stood highest: at its start, if that was lost before the curve begins."""
+        return max(float(self.levels.max()), self.start)
+
+    @property
+    def left_its_start(self) -> bool:
+        """Whether it stands beyond doubt elsewhere than where it started: a rise that is over after a few points is too
+        short for paths to follow, and what comes after it looks as if there had never been a trend."""
+        return self.curve.decidable and abs(self.now - self.start) > FAR * self.curve.noise
+
+    @property
+    def band(self) -> Band | None:
+        """The band of its curve as far as it reaches; None if it has a single place. Its middle is the level that
+        sentences tell, so that a chart and a sentence agree."""
+        curve = self.curve
+        if len(curve.grid) < 2:
+            return None
+        end = int(np.searchsorted(curve.grid, curve.reach, side="right"))
+        now = min(curve.now, end - 1)
+        low, high = np.quantile(curve.paths[:, :end], TENTHS, axis=0) + self._missed(curve.grid[:end])
+        middle = np.clip(curve.paths[:, :end].mean(axis=0), low, high)  # a few wild paths ahead may carry the mean away
+        middle[: now + 1] = self.levels[: now + 1]
+        return Band(curve.grid[:end], low, middle, high, now, tuple(jump.step for jump in curve.breaks))
+
+    @property
+    def noise(self) -> Noise:
+        """What the last half of its points do: the noise of the present, and of no bend that the paths have cut."""
+        steps, values = self.series.steps[self.series.finite].astype(np.float64), self.series.numbers
+        left, least = residuals(self.curve, steps, values), ROUNDING * float(np.abs(values).max())
+        late = left[-max(len(left) // 2, min(len(left), 2 * FEW_POINTS)) :]
+        late = late - median(late)
+        size = FAR * scale_of(late)
+        if size == 0:
+            return Noise(least, 1.0)
+        late = np.clip(late / size, -1.0, 1.0)  # squares of huge and tiny numbers are none
+        return Noise(max(size * float(np.sqrt(late @ late / len(late))), least), memory_of(late))
+
+    def within(self, levels: ArrayLike) -> Values:
+        """Return levels kept within what was logged: a fit may overshoot, a sentence must not."""
+        values = self.series.numbers
+        kept: Values = np.clip(levels, values.min(), values.max())
+        return kept
+
+    def _printed(self, level: float) -> float:
+        """Return a level as it is printed: within what was logged, and 0 if the noise is far larger."""
+        kept = float(self.within(level))
+        return 0.0 if abs(kept) < NOTHING * self.curve.noise else kept
+
+    def _level_at(self, step: float) -> float:
+        """The posterior mean, and what it misses of the last points."""
+        curve = self.curve
+        inside = min(max(step, float(curve.grid[0])), float(curve.grid[curve.now]))
+        return self._printed(float(curve.at(inside).mean()) + float(self._missed(np.array([inside]))[0]))
+
+    def _missed(self, steps: Values) -> Values:
+        """What the paths miss at some steps. After a fast rise they are drawn level while the points go on to rise:
+        most at the end."""
+        late, now = self.curve.late, float(self.curve.grid[self.curve.now])
+        if late is None or late.missed == 0 or now <= late.first_step:
+            return np.zeros(len(steps))
+        missed: Values = late.missed * np.clip((steps - late.first_step) / (now - late.first_step), 0.0, 1.0)
+        return missed
 
 
-def levels(curve: Curve, logged: Series) -> Values:
-    """The level at every place of the curve that was seen."""
-    kept = within(curve.seen.mean(axis=0) + _missed(curve, curve.grid[: curve.now + 1]), logged)
-    return np.where(np.abs(kept) < NOTHING * curve.noise, 0.0, kept)
-
-
-def level_now(curve: Curve, logged: Series) -> float:
-    """The level at the last point. A series that has stuck stands where it is stuck."""
-    stuck = stuck_at(logged)
-    if stuck is not None:
-        return _told(curve, logged, stuck.value)
-    return level_at(curve, logged, float(curve.grid[curve.now]))
-
-
-def _missed(curve: Curve, steps: Values) -> Values:
-    """What the paths miss at some steps. After a fast rise they are drawn level while the points go on to rise: most at
-    the end."""
-    late, now = curve.late, float(curve.grid[curve.now])
-    if late is None or late.missed == 0 or now <= late.first_step:
-        return np.zeros(len(steps))
-    missed: Values = late.missed * np.clip((steps - late.first_step) / (now - late.first_step), 0.0, 1.0)
-    return missed
-
-
-def last_before(flags: NDArray[np.bool_]) -> int:
+def last_before(flags: Flags) -> int:
     """The place before the stretch of True that reaches the end: where fewest are on the wrong side, the latest of
-    equals. A stray one or two do not move the date; 0 where all are True."""
+    equals. A stray one or two do not move the date; 0 if all are True."""
     wrong_before = np.concatenate([[0], np.cumsum(flags)])
     wrong_after = np.concatenate([np.cumsum(~flags[::-1])[::-1], [0]])
     first = len(flags) - int(np.argmin((wrong_before + wrong_after)[::-1]))
@@ -80,51 +166,20 @@ def p_within(curve: Curve, size: float) -> float:
     return float((np.abs(curve.seen[:, -1]) < size).mean())
 
 
-def start_of(curve: Curve, logged: Series) -> float:
-    """Where it started from, by its first points alone: what is said about the start must not change with every look.
-    A start that was over after a few points is told by those, and one that was left at once by the first."""
-    values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
-    count = min(max(len(values) // 4, FEW), SPELL)
-    start, first = median(values[:count]), median(values[:FEW])
-    noise = _noise_of(values[:KNOWN])
-    if _left_at_once(values, noise):
-        return _told(curve, logged, float(values[0]))
-    apart = abs(first - start) > FAR * noise / math.sqrt(FEW)
-    return _told(curve, logged, first if apart else start)
-
-
 def _left_at_once(values: Values, noise: float) -> bool:
     """Whether the first point is where it came from and no odd one: the second is far from it, and those that follow go
     on the same way, as where a score is taken before the training."""
-    if len(values) < 2 + FEW:
+    if len(values) < 2 + FEW_POINTS:
         return False
-    away, further = values[1] - values[0], median(values[2 : 2 + FEW]) - values[1]
-    goes_on = np.sign(away) * further > FAR * noise * math.sqrt(1 + 1 / FEW)
+    away, further = values[1] - values[0], median(values[2 : 2 + FEW_POINTS]) - values[1]
+    goes_on = np.sign(away) * further > FAR * noise * math.sqrt(1 + 1 / FEW_POINTS)
     return bool(abs(away) > FAR * noise * math.sqrt(2) and goes_on)
-
-
-def left_its_start(curve: Curve, logged: Series) -> bool:
-    """Whether it stands beyond doubt elsewhere than where it started: a rise that is over after a few points is too
-    short for paths to follow, and what comes after it looks as if there had never been a trend."""
-    return curve.decidable and abs(level_now(curve, logged) - start_of(curve, logged)) > FAR * curve.noise
-
-
-def level_from(curve: Curve, logged: Series, step: float) -> float:
-    """The level a change since a step is counted from: since the first step, where it started from."""
-    return start_of(curve, logged) if step <= steps_seen(curve)[0] else level_at(curve, logged, step)
 
 
 def _noise_of(values: Values) -> float:
     """Sd of one of a few points, the one farthest step aside: where a start is over at once, that is no noise."""
     steps = np.diff(values)
     return scale_of(np.delete(steps, np.abs(steps).argmax())) / math.sqrt(2) if len(steps) else 0.0
-
-
-def within(levels: ArrayLike, logged: Series) -> Values:
-    """Levels kept within what was logged: a fit may overshoot, a sentence must not."""
-    values = logged.numbers
-    kept: Values = np.clip(levels, values.min(), values.max())
-    return kept
 
 
 def steps_seen(curve: Curve) -> tuple[int, int]:
@@ -141,32 +196,9 @@ def steps_at(curve: Curve, places: NDArray[np.int64]) -> Values:
     return steps
 
 
-def band_of(curve: Curve, logged: Series) -> Band | None:
-    """The band of a curve as far as it reaches; None where it has a single place. Its middle is the level that
-    sentences tell, so that a chart and a sentence agree."""
-    if len(curve.grid) < 2:
-        return None
-    end = int(np.searchsorted(curve.grid, curve.reach, side="right"))
-    now = min(curve.now, end - 1)
-    low, high = np.quantile(curve.paths[:, :end], TENTHS, axis=0) + _missed(curve, curve.grid[:end])
-    middle = np.clip(curve.paths[:, :end].mean(axis=0), low, high)  # a few wild paths ahead may carry the mean away
-    middle[: now + 1] = levels(curve, logged)[: now + 1]
-    return Band(curve.grid[:end], low, middle, high, now, tuple(jump.step for jump in curve.breaks))
-
-
-def is_readable(curve: Curve) -> bool:
-    """Whether there are points enough for levels at several steps."""
-    return curve.decidable and len(curve.grid) > 1
-
-
 def levels_at(curve: Curve, steps: Values) -> Values:
     """(paths, steps) the level of each path; beyond what was seen, that of the nearest step that was."""
     return curve.levels_at(np.clip(steps, curve.grid[0], curve.grid[curve.now]))
-
-
-def _told(curve: Curve, logged: Series, level: float) -> float:
-    kept = float(within(level, logged))
-    return 0.0 if abs(kept) < NOTHING * curve.noise else kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,18 +211,18 @@ class Stuck:
 
 
 def stuck_at(series: Series) -> Stuck | None:
-    """Where it has stuck; None where it still moves, or never did."""
+    """Where it has stuck; None if it still moves, or never did."""
     steps, values = series.known
-    if len(values) < 2 * LEAST:
+    if len(values) < 2 * LEAST or (values[-LEAST:] != values[-1]).any():
         return None
     lengths, starts = _runs(values)
-    if len(lengths) < 2 or lengths[-1] < max(LEAST, LONGER * int(lengths[:-1].max()) + 1):
+    if len(lengths) < 2 or lengths[-1] < LONGER * int(lengths[:-1].max()) + 1:
         return None
     return Stuck(float(values[-1]), int(steps[starts[-1]]), int(lengths[-1]))
 
 
-def spell_at_the_end(flags: NDArray[np.bool_]) -> int:
-    """For how many points something has held without a break, up to now; 0 where it has not for long enough to tell,
+def spell_at_the_end(flags: Flags) -> int:
+    """For how many points something has held without a break, up to now; 0 if it has not for long enough to tell,
     or held as long before and passed."""
     lengths, starts = _runs(flags.astype(np.float64))
     if len(flags) == 0 or not flags[-1] or lengths[-1] < LEAST:
@@ -226,7 +258,7 @@ def silence(series: Series, least: int = LEAST) -> int:
 
 
 def trailing_zeros(series: Series) -> int | None:
-    """The step from which on it is exactly 0, for long enough to tell; None where it is not, or never was anything
+    """The step from which on it is exactly 0, for long enough to tell; None if it is not, or never was anything
     else. Rounding to 0 is not being 0: before a number is rounded away, its last digit stays the same for a while."""
     steps, values = series.known
     if len(values) == 0 or values[-1] != 0 or not (values > 0).any():
@@ -273,16 +305,3 @@ class Noise:
     def mean_of(self, count: int) -> float:
         """Standard error of the mean of so many."""
         return self.sd * math.sqrt(self.memory / count)
-
-
-def noise_of(curve: Curve, logged: Series) -> Noise:
-    """By the last half of them: the noise of the present, and of no bend that the paths have cut."""
-    steps, values = logged.steps[logged.finite].astype(np.float64), logged.numbers
-    left, least = residuals(curve, steps, values), ROUNDING * float(np.abs(values).max())
-    late = left[-max(len(left) // 2, min(len(left), 2 * FEW)) :]
-    late = late - median(late)
-    size = FAR * scale_of(late)
-    if size == 0:
-        return Noise(least, 1.0)
-    late = np.clip(late / size, -1.0, 1.0)  # squares of huge and tiny numbers are none
-    return Noise(max(size * float(np.sqrt(late @ late / len(late))), least), memory_of(late))

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curve.cells import LEAST, tame
 from ..curve.noise import memory_of
-from ..curve.track import LEAST, tame
 from ..digits import first_highest
 from ..facts.finding import SAID
 from ..kept import MANY, kept
@@ -18,7 +18,7 @@ from ..run import Series, Values
 
 DATES = 200  # points within the window: a longer log is read in means of neighbours
 FADES = (1 / 24, 1 / 8)  # of the window: how fast a shock may fade
-POINTS = 2 * LEAST  # points: fewer cannot be dated
+DATABLE = 2 * LEAST  # points: fewer cannot be dated
 ROUNDING = 1e-9  # of the whole: less is the arithmetic's
 
 
@@ -64,10 +64,10 @@ class Onset:
 
 @kept(MANY)
 def onset_in(series: Series, window: tuple[float, float]) -> Onset | None:
-    """When the series leaves its course within the window; None where it may well not."""
+    """When the series leaves its course within the window; None if it may well not."""
     inside = series.finite & (series.steps >= window[0]) & (series.steps <= window[1])
     steps, values = series.steps[inside].astype(np.float64), series.values[inside]
-    if len(values) < POINTS or np.ptp(values) == 0:
+    if len(values) < DATABLE or np.ptp(values) == 0:
         return None
     values = tame(values / np.abs(values).max())
     few = -(-len(steps) // DATES)  # neighbors are averaged, each mean at the step of its last, by which it was seen

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..curve.track import LEAST
+from ..curve.cells import LEAST
 from ..records import dataclass, replace
 from ..run import Series, Values
 
@@ -25,7 +25,7 @@ WAVES = 160  # lengths of half a wave that are tried, before the best is found e
 LONGEST = 50.0  # times what was seen: a wave that long is a line, or nothing yet
 HALVINGS = 60  # of an interval, down to the last digit
 FITS = 1.5  # halves of the last digit: the best wave in the sense of least squares may miss a value by more than one
-KNOWN = 0.02  # of the steps: an end that is known less well is not told
+END_KNOWN = 0.02  # of the steps: an end that is known less well is not told
 WHOLE = 0.02  # of a step: what is nearer to a whole one is there
 NEARLY_DOWN = 0.1  # of the peak: an end so near is told though it is not known to the step
 
@@ -64,7 +64,7 @@ class _Decay:
 
 
 def schedule_of(rate: Series | None, now: int) -> Schedule | None:
-    """How a rate runs out; None where that cannot be told: it does not come down, as neither a line nor half a wave,
+    """How a rate runs out; None if that cannot be told: it does not come down, as neither a line nor half a wave,
     has come back once, or stays where it came down to while the run goes on past it. `now` is the run's last step."""
     if rate is None:
         return None
@@ -76,7 +76,7 @@ def schedule_of(rate: Series | None, now: int) -> Schedule | None:
     if not shapes or _never_ends(decay.ticks):
         return None
     low, high = min(ends[0] for ends in shapes.values()), max(ends[1] for ends in shapes.values())
-    if not high - low <= KNOWN * (high - steps[0]):
+    if not high - low <= END_KNOWN * (high - steps[0]):
         return None
     last = math.ceil(high - WHOLE) - 1  # a shape that has come down at a step leaves the one before as the last
     pause = float(np.median(np.diff(steps)))
@@ -102,7 +102,7 @@ def _shapes(decay: _Decay) -> dict[Shape, Range]:
 
 
 def _decay(steps: Values, values: Values) -> _Decay | None:
-    """What comes down after all warming up; None where too little does, or it came down before and returned."""
+    """What comes down after all warming up; None if too little does, or it came down before and returned."""
     if len(values) < LEAST or not (values >= 0).all() or not (values > 0).any():
         return None
     top = len(values) - 1 - int(np.argmax(values[::-1]))
@@ -140,7 +140,7 @@ def _digits(value: np.floating) -> tuple[int, int]:
 
 
 def _line(steps: Values, low: Values, high: Values) -> Range | None:
-    """Between which steps a line that passes between `low` and `high` comes to 0; None where no falling line does. By
+    """Between which steps a line that passes between `low` and `high` comes to 0; None if no falling line does. By
     how much there is no room for a line is convex in its slope."""
     origin, times = float(steps[0]), steps - steps[0]
 
@@ -180,7 +180,7 @@ def _straight(steps: Values, low: Values, high: Values) -> bool:
 
 
 def _wave(decay: _Decay) -> Range | None:
-    """Between which steps half a cosine wave through all values comes down, to 0 or to any height above; None where
+    """Between which steps half a cosine wave through all values comes down, to 0 or to any height above; None if
     there is none that begins where the rate began to fall."""
     span = float(decay.steps[-1] - decay.steps[0])
     halves = np.geomspace(1 / 2, LONGEST, WAVES)
@@ -202,7 +202,7 @@ def _wave(decay: _Decay) -> Range | None:
 
 def _wave_of(decay: _Decay, half: float) -> tuple[float, float | None]:
     """How far the best wave of that half length misses a value, in units of what its digits allow, and the step where
-    it comes down; None where it would come down below 0, or have begun elsewhere than the rate began to fall."""
+    it comes down; None if it would come down below 0, or have begun elsewhere than the rate began to fall."""
     middle = float(decay.steps.mean())
     pace = math.pi / half
     angles = pace * (decay.steps - middle)

@@ -9,10 +9,10 @@ from ..digits import first_highest
 from ..draws import normal_quantiles
 from ..facts.finding import TurningPoint
 from ..records import dataclass
-from ..run import Series, Values
+from ..run import Values
 from . import direction
-from .direction import Peak, known_to, peak_of
-from .level import FAR, FEW, SHOWS, Noise, left_its_start, level_now, noise_of, start_of, steps_at, within
+from .direction import Peak, is_dated, peak_of
+from .level import FAR, FEW_POINTS, SHOWS, Noise, Trace, steps_at
 
 AGREED = 0.85  # probability: a word is said only when so many paths agree
 DECLINES = 0.9  # probability of a fall, which ends runs: at .85 three null runs in 108 were called falling at some look
@@ -38,8 +38,9 @@ class Shape:
         return max(groups.get(self.word, 0.0), self.probabilities.get(self.word, 0.0)) or max(groups.values())
 
 
-def shape_of(curve: Curve, logged: Series | None = None) -> Shape:
-    """The word for what the curve does, or "undecided". `logged` tells a start that was over too soon for the curve."""
+def shape_of(trace: Trace) -> Shape:
+    """The word for what the curve does, or "undecided"."""
+    curve = trace.curve
     if curve.constant:
         return Shape("flat", {word: float(word == "flat") for word in WORDS}, None)
     if not curve.decidable:
@@ -55,7 +56,7 @@ def shape_of(curve: Curve, logged: Series | None = None) -> Shape:
         "peaked": float(direction.peaked(curve).mean()),
         "noise": float(curve.trendless.mean()),
     }
-    if logged is not None and left_its_start(curve, logged):
+    if trace.left_its_start:  # its start was over too soon for the curve
         probabilities["flat"] += probabilities["noise"]
         probabilities["noise"] = 0.0
     return Shape(_word(probabilities), probabilities, peak_of(curve))
@@ -93,13 +94,13 @@ class Rest:
     between: tuple[int, int]  # 80 %
 
 
-def rest_of(curve: Curve, logged: Series) -> Rest | None:
-    """Since when it rests: by then its paths had come to rest, and its points to the level of now. None where the two
+def rest_of(trace: Trace) -> Rest | None:
+    """Since when it rests: by then its paths had come to rest, and its points to the level of now. None if the two
     lie further apart than a third of what was seen, as where it creeps up and the date would move with every look; or
     where nothing shows that it ever stood elsewhere."""
-    paths, points = _by_paths(curve), _by_points(curve, logged)
+    curve, paths, points = trace.curve, _by_paths(trace.curve), _by_points(trace)
     low, middle, high = min(paths[0], points[0]), max(paths[1], points[1]), max(paths[2], points[2])
-    if known_to(low, high, curve) is None or middle <= float(curve.grid[0]):
+    if not is_dated(low, high, curve) or middle <= float(curve.grid[0]):
         return None
     return Rest(round(middle), (round(low), round(high)))
 
@@ -116,10 +117,10 @@ def _by_paths(curve: Curve) -> Dates:
     return float(first), float(middle), float(last)
 
 
-def _by_points(curve: Curve, logged: Series) -> Dates:
+def _by_points(trace: Trace) -> Dates:
     """From where on the points keep to the level of now, and to what that may be as well."""
-    steps, values = logged.steps[logged.finite].astype(np.float64), logged.numbers
-    level, noise = level_now(curve, logged), noise_of(curve, logged)
+    steps, values = trace.series.steps[trace.series.finite].astype(np.float64), trace.series.numbers
+    level, noise = trace.now, trace.noise
     first = _first_at(values - level, noise)
     error = float(normal_quantiles(np.array([TENTHS[1]]))[0]) * noise.mean_of(len(values) - first)
     # Of the two other levels one is further from what the points did last, and may be reached by none of them.
@@ -134,31 +135,28 @@ def _first_at(apart: Values, noise: Noise) -> int:
     kept = np.clip(apart, -FAR * noise.sd, FAR * noise.sd)  # a spike is no level
     behind = np.concatenate([[0.0], np.cumsum(kept)])
     off, far = np.zeros(len(apart), dtype=bool), np.zeros(len(apart), dtype=bool)
-    count = min(FEW, len(apart))
+    count = min(FEW_POINTS, len(apart))
     while count <= len(apart):
         mean, error = np.abs(behind[count:] - behind[:-count]) / count, noise.mean_of(count)
         off[: len(mean)] |= mean > SHOWS * error
         far[: len(mean)] |= mean > FAR * error
         count *= 2
     since_far = len(apart) - int(np.argmax(far[::-1])) if far.any() else 0
-    there = np.flatnonzero(~off[since_far : len(apart) - FEW + 1])
-    return since_far + int(there[0]) if len(there) else max(len(apart) - FEW, 0)
+    there = np.flatnonzero(~off[since_far : len(apart) - FEW_POINTS + 1])
+    return since_far + int(there[0]) if len(there) else max(len(apart) - FEW_POINTS, 0)
 
 
-def turning_point(curve: Curve, logged: Series, way: float = 1.0) -> TurningPoint | None:
+def turning_point(trace: Trace, way: float = 1.0) -> TurningPoint | None:
     """Return where a rise (`way` 1) or fall (-1) began; None if the start is no worse a place to count it from."""
-    mean = way * within(curve.seen.mean(axis=0), logged)
+    curve = trace.curve
+    mean = way * trace.within(curve.seen.mean(axis=0))
     # What was lost and came back at a break is over: it goes the way it goes since the last of them.
     since = int(np.searchsorted(curve.grid[: curve.now], curve.breaks[-1].step)) if curve.breaks else 0
-    place, start, now = (
-        since + first_highest(-mean[since:]),
-        way * start_of(curve, logged),
-        way * level_now(curve, logged),
-    )
+    place, start, now = since + first_highest(-mean[since:]), way * trace.start, way * trace.now
     low = float(mean[place])
     if not start - low > 0.5 * (now - low) > 0:  # most of the way was made since its start
         return None
-    # A fall within the first points is over before the curve begins: then nobody knows at which step.
+    # A fall within the first points is over before the curve begins: its step is not known.
     return TurningPoint(way * low, _date(curve, place, way) if place else None)
 
 
@@ -168,4 +166,4 @@ def _date(curve: Curve, place: int, way: float) -> int | None:
     if step != curve.grid[place]:
         return round(step)
     low, middle, high = np.quantile(curve.grid[(way * curve.seen).argmin(axis=1)], MIDDLE)
-    return None if known_to(float(low), float(high), curve) is None else round(float(middle))
+    return round(float(middle)) if is_dated(float(low), float(high), curve) else None

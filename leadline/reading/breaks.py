@@ -12,21 +12,21 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..curve.breaks import APART, LEAST_SIDE
+from ..curve.cells import BINS, Break, scale_of
 from ..curve.curve import PACE
 from ..curve.fit import break_at
-from ..curve.track import BINS, Break, scale_of
 from ..facts.finding import Cause
 from ..questions.changes import would_show
 from ..questions.direction import NEARLY_ALL, SURE
-from ..questions.level import KNOWN, unlogged
+from ..questions.level import KNOWN, Trace, unlogged
 from ..questions.onset import onset_in
 from ..records import dataclass, replace
-from ..run import HEADLINE, Event, Run, Series
-from .outage import BESIDE, ODD, noise_of
-from .whole import Trace, Whole, asked_once
+from ..run import REWARD, Event, Run, Series
+from .outage import BESIDE, PAIR, noise_of
+from .whole import REGIME_EVENTS, Whole, asked_once
 
 AT_ONCE = 2.0  # times the change before: a schedule moves at every step
-WITNESSES = 2  # series that hold still: one may be blind
+ENOUGH_METRICS = 2  # metrics that agree: one alone may mislead
 MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
 
 GRADIENTS = "grad_norm"
@@ -64,26 +64,18 @@ def _at_once(run: Run, step: int) -> bool:
 
 def reward_fell_at(whole: Whole, step: float) -> bool:
     """Tell whether the training reward broke downwards at a step."""
-    reward, reach = whole.of(HEADLINE), near(whole.run)
+    reward, reach = whole.of(REWARD), near(whole.run)
     found = () if reward is None else reward.curve.breaks
     return any(one.size < 0 and abs(one.step - step) <= reach for one in found)
 
 
-@dataclass(frozen=True, slots=True)
-class Company:
-    """What some series did around a step."""
-
-    moved: tuple[str, ...]  # at once at that step, or beginning there
-    still: tuple[str, ...]  # nothing of the kind, though enough was logged to show it
-
-
-def company_at(whole: Whole, step: float, names: Iterable[str]) -> Company:
-    """Return which of these series moved at a step and which held still. What may have begun to move there, but cannot
-    be dated so closely, did neither."""
+def _policy_at(whole: Whole, step: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which series of the policy moved at a step, at once or beginning there, and which held still though enough
+    was logged to show it. What may have begun to move there, but cannot be dated so closely, did neither."""
     reach = near(whole.run)
     window = (step - PACE / APART * reach, step + PACE / APART * reach)
     moved, still = [], []
-    for series in (series for name in names if (series := whole.run.get(name)) is not None):
+    for series in (series for name in POLICY if (series := whole.run.get(name)) is not None):
         onset, broke = onset_in(series, window), break_at(series, step, reach)
         if broke is not None and broke.size < 0 and series.name == GRADIENTS:
             continue  # rewards without variance leave none: they vanish whatever the policy does
@@ -91,7 +83,7 @@ def company_at(whole: Whole, step: float, names: Iterable[str]) -> Company:
             moved.append(series.name)
         elif would_show(series, step, reach) and (onset is None or not _overlap(onset.low, onset.high, step, reach)):
             still.append(series.name)
-    return Company(tuple(moved), tuple(still))
+    return tuple(moved), tuple(still)
 
 
 def everything_at(whole: Whole, step: float, besides: Iterable[str] = ()) -> tuple[str, ...]:
@@ -116,9 +108,6 @@ def _in_its_own_unit(series: Series) -> Series:
     return replace(series, values=series.values / largest)
 
 
-OUTSIDE = ("resume", "reference_reset")  # events after which a level may be set anew without the policy changing
-
-
 @dataclass(frozen=True, slots=True)
 class AccountedBreak:
     """A break of the reward with what was found at its step."""
@@ -129,15 +118,11 @@ class AccountedBreak:
     unlogged: bool  # it lies in a gap of the log: nobody saw whether it was sudden
     slight: bool  # less than single points do: sure after many of them, and no breakdown
 
-    @property
-    def fell(self) -> bool:
-        return self.found.size < 0
-
 
 @asked_once
 def breaks_of(whole: Whole) -> tuple[AccountedBreak, ...]:
     """Return all breaks of the reward, each with what may have caused it."""
-    reward = whole.of(HEADLINE)
+    reward = whole.of(REWARD)
     if reward is None:
         return ()
     return (*(account_for(whole, one) for one in reward.curve.breaks), *_young(whole, reward))
@@ -150,19 +135,19 @@ def _young(whole: Whole, reward: Trace) -> tuple[AccountedBreak, ...]:
     most = LEAST_SIDE * max(len(values) // BINS, 1)
     if len(values) < KNOWN + most:
         return ()
-    gap, count = max((float(values[-n - KNOWN : -n].min() - values[-n:].max()), n) for n in range(ODD + 1, most + 1))
+    gap, count = max((float(values[-n - KNOWN : -n].min() - values[-n:].max()), n) for n in range(PAIR + 1, most + 1))
     before, after, step = values[-count - KNOWN : -count], values[-count:], int(steps[-count])
     size = float(np.median(after) - np.median(before))
     at_once = float(np.median(after[:BESIDE]) - np.median(before[-BESIDE:])) / size if size else 0.0
     if gap <= 0 or -size <= SURE * noise_of(values[:-count]) or at_once < NEARLY_ALL:
         return ()
     known = any(abs(one.step - step) <= near(whole.run) for one in reward.curve.breaks)
-    if known or events_at(whole.run, step, ("learning_rate", *OUTSIDE)):
+    if known or events_at(whole.run, step, ("learning_rate", *REGIME_EVENTS)):
         return ()
     logged = [series for name in POLICY if (series := whole.run.get(name)) is not None]
     moves = {series.name: _moved(series, step) for series in logged}
     still = tuple(name for name, moved in moves.items() if moved is False)
-    if any(moves.values()) or len(still) < WITNESSES:
+    if any(moves.values()) or len(still) < ENOUGH_METRICS:
         return ()
     found = Break(step, (float(steps[-count - 1]), float(step)), 1 - 1 / len(values), size)
     return (AccountedBreak(found, Cause("outside", still=still), from_outside=True, unlogged=False, slight=False),)
@@ -186,7 +171,7 @@ def _moved(series: Series, step: int) -> bool | None:
 def account_for(whole: Whole, found: Break) -> AccountedBreak:
     """Look at the step of a break for what may have caused it."""
     from_outside, cause = _cause(whole, found)
-    reward = whole.of(HEADLINE)
+    reward = whole.of(REWARD)
     gap = reward is not None and unlogged(reward.series, found.interval)
     if gap and cause.kind not in ("event", "prompts"):
         cause = replace(cause, kind="unlogged")
@@ -197,28 +182,28 @@ def account_for(whole: Whole, found: Break) -> AccountedBreak:
 def _cause(whole: Whole, found: Break) -> tuple[bool, Cause]:
     reach = near(whole.run)
     for change in whole.prompt_changes:
-        if change.prompts.before - reach <= found.step <= change.prompts.after + reach:
-            return True, Cause("prompts", prompts=change.prompts)
+        if change.before - reach <= found.step <= change.after + reach:
+            return True, Cause("prompts", prompts=change)
     rate = events_at(whole.run, found.step, ("learning_rate",), interval=found.interval)
     if rate:
         return False, Cause("event", event=rate[0])
-    policy = company_at(whole, found.step, POLICY)
-    known = events_at(whole.run, found.step, OUTSIDE, interval=found.interval)
+    moved, still = _policy_at(whole, found.step)
+    known = events_at(whole.run, found.step, REGIME_EVENTS, interval=found.interval)
     if known:
-        return not policy.moved, Cause("event", event=known[0])
-    shifted = everything_at(whole, found.step, besides=(HEADLINE, *policy.moved))
-    if policy.moved:
-        return False, Cause("policy", shifted=(*policy.moved, *shifted))
+        return not moved, Cause("event", event=known[0])
+    shifted = everything_at(whole, found.step, besides=(REWARD, *moved))
+    if moved:
+        return False, Cause("policy", shifted=(*moved, *shifted))
     # No sign that the policy changed. If enough was logged that would show it, the change came from outside; unless it
     # is a gain made over several points, as learning is.
-    if len(policy.still) < WITNESSES or (found.size > 0 and not _between_points(whole, found)):
+    if len(still) < ENOUGH_METRICS or (found.size > 0 and not _between_points(whole, found)):
         return False, Cause("none", shifted=shifted)
-    return True, Cause("outside", shifted=shifted, still=policy.still)
+    return True, Cause("outside", shifted=shifted, still=still)
 
 
 def _between_points(whole: Whole, found: Break) -> bool:
     """Tell whether a break is known to lie between two neighboring points of the reward."""
-    reward = whole.of(HEADLINE)
+    reward = whole.of(REWARD)
     if reward is None:
         return False
     steps = reward.series.steps[reward.series.finite]

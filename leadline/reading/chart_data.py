@@ -9,14 +9,13 @@ import numpy as np
 
 from ..facts.chart import Chart, ChartData, ChartId, KlPath, MachineByStep, Neighbour, PhaseSeconds
 from ..facts.machine import Conflict
-from ..questions.level import band_of
-from ..run import Band, Run, Series
+from ..run import REWARD, Band, Run, Series
 from ..text.shown import shown_samples
 from .kl import distance_series
 from .machine import Spent, power_by_step, time_spent
-from .samples import measures_of
-from .view import HEADLINE, View
+from .view import View
 from .wall_clock import step_times
+from .whole import evidence_of
 
 Wanted = Literal["none", "main", "all"]
 
@@ -43,7 +42,11 @@ def chart_data(
     table."""
     if wanted == "none":
         return ChartData()
-    measures = measures_of(view.whole)
+    relation = evidence_of(view.whole).relation
+    measures = [
+        Series(name := f"text/{way}", name, "samples", track.steps, track.values)
+        for way, track in ({} if relation is None else relation.tracks).items()
+    ]
     series = {found.name: found for found in (*view.run.unread, *measures, *view.run.series)}
     numbers = {name for name, found in series.items() if found.finite.any()}
     charts = _charts(numbers, held_out, judged)
@@ -55,7 +58,7 @@ def chart_data(
     return ChartData(
         charts,
         bands,
-        _kl_path(view, bands.get(HEADLINE)),
+        _kl_path(view, bands.get(REWARD)),
         shown_samples(view.batches, kept=bool(view.run.rollouts)),
         _machine(view.run),
         _neighbours(view.run, conflicts),
@@ -67,13 +70,13 @@ def chart_data(
 def band_for(view: View, series: Series) -> Band | None:
     """Return the band of any series over the whole run; None if it holds too little to fit."""
     drawn = view.whole.of(series)
-    return None if drawn is None else band_of(drawn.curve, drawn.series)
+    return None if drawn is None else drawn.band
 
 
 def _charts(numbers: set[str], held_out: Sequence[str], judged: str | None) -> tuple[Chart, ...]:
     """Return the charts in the order to look at them."""
     ranked = sorted((name for name in held_out if name in numbers), key=lambda name: name != judged)
-    reward = (*(name for name in (HEADLINE,) if name in numbers), *ranked[:HELD_OUT])
+    reward = (*(name for name in (REWARD,) if name in numbers), *ranked[:HELD_OUT])
     apart = (judged,) if judged is not None and judged in numbers and judged not in reward else ()
     others = (Chart(chart, _first(names, numbers)) for chart, names in SERIES.items())
     return (Chart("reward", reward), Chart("judged", apart), *others)

@@ -7,21 +7,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..curve.track import BINS, scale_of
+from ..curve.cells import BINS, scale_of
 from ..facts.finding import SAID
 from ..questions.changes import FEWEST, MOST
 from ..questions.direction import p_climbed, p_held_since, p_sank
-from ..questions.level import FAR, p_within, trailing_zeros
+from ..questions.level import FAR, Trace, p_within, trailing_zeros
 from ..records import dataclass, replace
-from ..run import Run, Series
+from ..run import LENGTH, LONGEST, REWARD, Run, Series, numbers_of
 from .breaks import near, reward_fell_at
 from .signal import standing_of
-from .view import HEADLINE, View
-from .whole import Trace, asked_once
+from .view import View
+from .whole import Whole, asked_once
 
 USED_TO = 0.2  # quantile of KL so far: back from a burst it stands there again
 FEW_DIFFER = 0.2  # of the responses: if fewer can differ from the reference's, the way of KL means nothing
-MEAN, SUM, LENGTH = "kl/ref", "kl/ref_seq_sum", "len/response_mean"
+MEAN, SUM = "kl/ref", "kl/ref_seq_sum"
 UNIDENTIFIED = "kl/unidentified"  # a KL, the log does not say between what and what
 ANY_KL = (MEAN, SUM, UNIDENTIFIED)  # of whatever kind it is, it can spike and stick
 
@@ -57,15 +57,10 @@ def _holds_something(series: Series) -> bool:
     return bool((series.finite & (series.values != 0)).any())
 
 
-LONGEST = "len/response_max"
-
-
-def readable(view: View) -> tuple[Trace, Trace] | None:
+def kl_and_reward(view: View) -> tuple[Trace, Trace] | None:
     """Return KL and reward if both can be read."""
-    kl, reward = distance(view), view.of(HEADLINE)
-    if kl is None or reward is None or not kl.curve.decidable or not reward.curve.decidable:
-        return None
-    return kl, reward
+    kl, reward = view.readable(distance_series(view.run)), view.readable(REWARD)
+    return None if kl is None or reward is None else (kl, reward)
 
 
 def enough_seen(view: View, reward: Trace) -> bool:
@@ -79,17 +74,17 @@ def rate_gone_since(view: View) -> int | None:
     """Return since when the learning rate, that was something, is 0 and nothing has moved."""
     rate = view.run.get("lr")
     since = None if rate is None else trailing_zeros(rate)
-    kl = distance(view)
-    moving = [*witnesses(view), *([kl] if kl is not None and kl.curve.decidable and not kl.curve.constant else [])]
-    if since is None or any(p_held_since(part.curve, since) < 1 - SAID for part in moving):
+    if since is None:
         return None
-    return since
+    kl = view.readable(distance_series(view.run))
+    moving = [*policy_metrics(view), *([kl] if kl is not None and not kl.curve.constant else [])]
+    return None if any(p_held_since(part.curve, since) < 1 - SAID for part in moving) else since
 
 
-def witnesses(view: View) -> list[Trace]:
+def policy_metrics(view: View) -> list[Trace]:
     """Return what moves when a policy does, as far as it was logged: the reward first."""
-    parts = (view.of(HEADLINE), view.of("entropy"), view.of(LENGTH))
-    return [part for part in parts if part is not None and part.curve.decidable and not part.curve.constant]
+    parts = (view.readable(name) for name in (REWARD, "entropy", LENGTH))
+    return [part for part in parts if part is not None and not part.curve.constant]
 
 
 def tokens_of(view: View) -> float | None:
@@ -124,23 +119,23 @@ class Reset:
 
 
 @asked_once
-def resets_of(view: View) -> tuple[Reset, ...]:
+def resets_of(whole: Whole) -> tuple[Reset, ...]:
     """Return the resets of the reference in order, as announced and as seen in KL."""
-    known = [Reset(event.step, announced=True) for event in view.run.events if event.kind == "reference_reset"]
-    reach = near(view.run)
+    known = [Reset(event.step, announced=True) for event in whole.run.events if event.kind == "reference_reset"]
+    reach = near(whole.run)
     found: list[Reset] = [*known]
-    for seen in _starts_anew(view):
-        if all(abs(seen.step - other.step) > reach for other in found) and not reward_fell_at(view.whole, seen.step):
+    for seen in _starts_anew(whole.run):
+        if all(abs(seen.step - other.step) > reach for other in found) and not reward_fell_at(whole, seen.step):
             found.append(seen)
     return tuple(sorted(found, key=lambda reset: reset.step))
 
 
-def _starts_anew(view: View) -> Iterator[Reset]:
+def _starts_anew(run: Run) -> Iterator[Reset]:
     """Yield the steps at which KL starts from next to nothing: a few points in a row below all of many before them,
     the first one far below their scatter. The second tooth of a saw is smaller than the first and noisier, so that no
     search for breaks sees it; but order has no scale."""
-    series = distance_series(view.run)
-    values = np.empty(0) if series is None else series.numbers
+    series = distance_series(run)
+    values = numbers_of(series)
     # Of a few points among many to be the lowest; and of one to lie so far below (Cantelli); anywhere in the log.
     by_chance = len(values) / math.comb(FEWEST + MOST, FEWEST) / (1 + FAR**2)
     if series is None or len(values) < FEWEST + MOST or by_chance > 1 - SAID:
@@ -161,10 +156,13 @@ def _starts_anew(view: View) -> Iterator[Reset]:
 def near_reference(view: View) -> bool:
     """Tell whether so few responses can differ from the reference's that the way KL takes means nothing. After a reset
     KL tells how far the policy is from where it was then, not how far it has come."""
-    kl, reward, tokens = distance(view), view.of(HEADLINE), tokens_of(view)
-    if kl is None or reward is None or tokens is None or resets_of(view) or denied(view, reward, FEW_DIFFER):
+    kl, reward = distance(view), view.of(REWARD)
+    if kl is None or reward is None or resets_of(view.whole) or denied(view, reward, FEW_DIFFER):
         return False
-    return p_within(kl.curve, kl_for(FEW_DIFFER, tokens)) > SAID
+    if p_within(kl.curve, kl_for(FEW_DIFFER, 1.0)) <= SAID:  # nor is it with the tokens that answers have: one or more
+        return False
+    tokens = tokens_of(view)
+    return tokens is not None and p_within(kl.curve, kl_for(FEW_DIFFER, tokens)) > SAID
 
 
 def denied(view: View, reward: Trace, share: float) -> bool:

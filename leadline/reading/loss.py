@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curve.track import LEAST
+from ..curve.cells import LEAST
 from ..facts.sections import Explanation, LossNumbers, PolicyLoss
 from ..questions.direction import NEARLY_ALL
-from ..run import HEADLINE, Run, Series, Values
+from ..run import REWARD, Run, Series, Values
 from .kl import distance_series
 
 BURSTS = 0.05  # of the points, those of the highest KL, are left out: they bend any line
 A_FEW = 10  # smallest steps of the number format: what moves further moves
 
+NAMES = ("loss/policy", "loss/total")  # a total holds the KL term and the value loss too, so it comes second
+WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
 EXPLAINED = 0.99  # of the variance of a series by another: what is left is the rounding of the log
-REWARDS = (HEADLINE, "reward/after_kl_mean")
+REWARDS = (REWARD, "reward/after_kl_mean")
 
 CENTRED_ALGORITHMS = (
     "cispo",
@@ -33,29 +35,21 @@ CENTRED_ALGORITHMS = (
 
 
 def centred(run: Run) -> bool:
-    """Tell whether advantages are centred within groups or batches. Both trainers that a bare TRL log may be do so."""
+    """Return whether advantages are centered within groups or batches. Both trainers of a bare TRL log do so."""
     named = (run.config.algorithm or "").lower() in CENTRED_ALGORITHMS or run.framework == "trl"
     return named and not without_baseline(run)
 
 
 def without_baseline(run: Run) -> bool:
-    """Tell whether the mean advantage of a step is its mean reward: nothing was taken off, as in groups of one
+    """Return whether the mean advantage of a step is its mean reward: nothing was taken off, as in groups of one
     answer."""
     advantage = run.get("adv/mean")
     rewards = (reward for name in REWARDS if (reward := run.get(name)) is not None)
     return advantage is not None and any(_equal(advantage, reward) for reward in rewards)
 
 
-def at_the_same_steps(series: Series, other: Series) -> tuple[Values, Values]:
-    """Return the numbers of two series at the steps at which both have one."""
-    _, ours, theirs = np.intersect1d(series.steps, other.steps, assume_unique=True, return_indices=True)
-    y, x = series.values[ours], other.values[theirs]
-    both = np.isfinite(x) & np.isfinite(y)
-    return y[both], x[both]
-
-
 def _equal(series: Series, other: Series) -> bool:
-    y, x = at_the_same_steps(series, other)
+    y, x = series.beside(other)
     if len(x) < LEAST:
         return False
     size = float(np.abs(np.concatenate([x, y])).max()) or 1.0  # squares of huge and tiny numbers are none
@@ -63,17 +57,13 @@ def _equal(series: Series, other: Series) -> bool:
     return float(((y - x) ** 2).sum()) < (1 - EXPLAINED) * float(((x - x.mean()) ** 2).sum())
 
 
-NAMES = ("loss/policy", "loss/total")  # a total holds the KL term and the value loss too, so it comes second
-WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
-
-
 def loss_series(run: Run) -> Series | None:
     """Return the series read as the policy loss."""
     return next((series for name in NAMES if (series := run.get(name)) is not None), None)
 
 
-def without_evidence(run: Run, loss: Series) -> PolicyLoss | None:
-    """Return why this loss says nothing about learning, or None where it may."""
+def by_construction(run: Run, loss: Series) -> PolicyLoss | None:
+    """Return why this loss says nothing about learning, whatever the policy does; None if it may."""
     values = loss.numbers
     return _zero(run, values) or _is_kl(run, loss) or _centred(run, values) or _rounding(values)
 
@@ -91,24 +81,17 @@ def _zero(run: Run, values: Values) -> PolicyLoss | None:
     return _nothing("one_update" if one_update else "zero_advantages", numbers)
 
 
-def multiple_of_kl(run: Run, loss: Series) -> float | None:
-    """Return the factor by which this loss is the reference KL; None where it is more, or something else."""
+def _is_kl(run: Run, loss: Series) -> PolicyLoss | None:
+    """The reference KL times a factor; None if it is more, or something else."""
     kl = distance_series(run)
     if kl is None:
         return None
-    y, x = at_the_same_steps(loss, kl)
+    y, x = loss.beside(kl)
     if len(x) < LEAST:
         return None
     usual = x <= np.quantile(x, 1 - BURSTS)
     slope, explained = _line(x, y)
     if slope <= 0 or min(explained, _line(x[usual], y[usual])[1]) < EXPLAINED:
-        return None
-    return slope
-
-
-def _is_kl(run: Run, loss: Series) -> PolicyLoss | None:
-    slope = multiple_of_kl(run, loss)
-    if slope is None:
         return None
     beta = run.config.kl_coefficient
     known = beta if beta and abs(slope / beta - 1) < 1 - EXPLAINED + WHOLE * 10 else None

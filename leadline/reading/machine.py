@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
 
-from ..facts import Facts
-from ..facts.finding import SAID, WORTH_SAYING
+from ..facts.finding import SAID, WORTH_SAYING, Facts
 from ..facts.machine import (
     GenerationAndTraining,
     MemoryRoom,
@@ -20,15 +20,14 @@ from ..facts.machine import (
     ShortPhases,
     UntimedShare,
 )
-from ..records import dataclass, field
+from ..records import dataclass
 from ..run import Flags, GpuSamples, Phases, Run, Series, Steps, Values
-from .view import View
-from .wall_clock import WORTH, from_phases, step_times
-from .whole import asked_once
+from .wall_clock import WORTH_TIME, from_phases, step_times
+from .whole import Whole, asked_once
 
 WAITS = 1 / 3  # of full power: a GPU that draws less waits
 RESOLVED = 2.0  # looks at the GPU: a shorter phase is blurred
-OVERLAP = 1 + WORTH  # ratio of all phases to the step: more than the whole means that they run at the same time
+OVERLAP = 1 + WORTH_TIME  # ratio of all phases to the step: more than the whole means that they run at the same time
 
 # What the phase files of trainers call their phases; other names stand as they are.
 CALLED = {
@@ -57,25 +56,38 @@ NOT_A_PHASE = ("step", "total", "since_start", "unix", "wall", "wait_frac", "gen
 PARTS = {"train_phase": ("update_actor", "old_logprob", "ref_logprob"), "update": ("update_actor", "update_critic")}
 
 
-@dataclass(frozen=True, slots=True)
-class TimeByPhase:
-    """Where the time of a step goes."""
-
-    shares: dict[str, float] = field(default_factory=dict)  # of step time, the largest first
+@asked_once
+def resources_of(whole: Whole) -> Resources:
+    """Return shares of step time by phase with what the GPUs drew and held in each, the bottleneck, and memory, as far
+    as the run shows them: time by the logged timings, or else by the trainer's phases on the wall clock."""
+    run = whole.run
+    spent, step = time_spent(run)
+    total = 0.0 if step is None else float(step.values.sum())
     bottleneck: str | None = None
     remarks: tuple[Facts, ...] = ()
+    used: dict[str, PhaseUse] = {}
+    if spent and step is not None and total > 0:
+        shares = {name: float(seconds.values.sum()) / total for name, seconds in spent.items()}
+        shares = {name: share for name, share in sorted(shares.items(), key=lambda item: -item[1]) if share > 0}
+        bottleneck, remarks = _bottleneck(spent, step, shares)
+        used = {name: PhaseUse(round(share, 4)) for name, share in shares.items()}
+    gpus, phases = run.telemetry.gpus, _warm(run.telemetry.phases)
+    if used and len(gpus) and len(phases):
+        inside = {name: _inside(gpus.walls, phases, name) for name in used}
+        for name, now in inside.items():
+            used[name] = PhaseUse(used[name].share, _mean(gpus.power_w[now]), _held(gpus, now))
+        remarks = (*remarks, *_remarks(gpus, phases, inside, used))
+    memory, most = memory_used(whole), memory_in_all(run)
+    peak = math.nan if memory is None else float(memory.numbers.max())
+    room = (MemoryRoom(peak, most),) if most >= peak else ()
+    return Resources(used, bottleneck, (*remarks, *room))
 
 
-@asked_once
-def time_by_phase(view: View) -> TimeByPhase:
-    """Shares of step time by phase: from the logged timings, or else from the trainer's phases on the wall clock."""
-    spent, whole = time_spent(view.run)
-    total = 0.0 if whole is None else float(whole.values.sum())
-    if not spent or whole is None or total <= 0:
-        return TimeByPhase()
-    shares = {name: float(seconds.values.sum()) / total for name, seconds in spent.items()}
-    shares = {name: share for name, share in sorted(shares.items(), key=lambda item: -item[1]) if share > 0}
-    return TimeByPhase(shares, *_bottleneck(spent, whole, shares))
+def power_drawn(run: Run, names: Iterable[str]) -> Values:
+    """Return every sample of power that falls into one of these phases."""
+    gpus, phases = run.telemetry.gpus, _warm(run.telemetry.phases)
+    during: Flags = np.logical_or.reduce([_inside(gpus.walls, phases, name) for name in names])
+    return gpus.power_w[during & np.isfinite(gpus.power_w)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +164,7 @@ def _bottleneck(
     accounted = sum(shares.values())
     if accounted > OVERLAP:
         remarks.append(PhasesOverlap(accounted))
-    elif accounted < 1 - WORTH:
+    elif accounted < 1 - WORTH_TIME:
         remarks.append(UntimedShare(1 - accounted))
     if generation is None or training is None:
         return None, (*remarks, NotTimedApart())
@@ -173,35 +185,9 @@ def _bottleneck(
 
 
 def _group(spent: dict[str, Spent], names: tuple[str, ...], steps: Steps) -> Values | None:
-    """Return seconds by step of all phases of a group; None where none of them is timed."""
+    """Return seconds by step of all phases of a group; None if none of them is timed."""
     members = [spent[name].at(steps) for name in names if name in spent]
     return np.asarray(np.sum(members, axis=0)) if members else None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PowerByPhase:
-    phases: dict[str, PhaseUse]
-    remarks: tuple[Facts, ...] = ()
-    drawn: Values = field(default_factory=lambda: np.empty(0))  # every sample of power that falls into a phase
-
-
-@asked_once
-def power_by_phase(view: View) -> PowerByPhase:
-    """Return the share of each phase with what the GPUs drew and held in it; phases from power where none is timed."""
-    time, gpus, phases = time_by_phase(view), view.run.telemetry.gpus, _warm(view.run.telemetry.phases)
-    if not time.shares:
-        return PowerByPhase({})
-    used = {name: PhaseUse(round(share, 4)) for name, share in time.shares.items()}
-    if not len(gpus) or not len(phases):
-        return PowerByPhase(used)
-    inside = {name: _inside(gpus.walls, phases, name) for name in used}
-    found = {
-        name: PhaseUse(use.share, _mean(gpus.power_w[inside[name]]), _held(gpus, inside[name]))
-        for name, use in used.items()
-    }
-    during = np.logical_or.reduce(list(inside.values()))
-    drawn = gpus.power_w[during & np.isfinite(gpus.power_w)]
-    return PowerByPhase(found, _remarks(gpus, phases, inside, found), drawn)
 
 
 def _warm(phases: Phases) -> Phases:
@@ -270,11 +256,11 @@ def _remarks(
 LOGGED = ("mem/gpu_alloc_peak", "mem/gpu_reserved_peak", "gpu/mem_used")  # the first that is logged is read
 
 
-def memory_used(view: View) -> Series | None:
+def memory_used(whole: Whole) -> Series | None:
     """Return what the fullest GPU held, from GPU samples or else from what the trainer logs."""
-    series = _memory_by_step(view)
+    series = _memory_by_step(whole)
     if series is None:
-        series = next((one for name in LOGGED if (one := view.run.get(name)) is not None), None)
+        series = next((one for name in LOGGED if (one := whole.run.get(name)) is not None), None)
     return None if series is None or not series.finite.any() else series
 
 
@@ -285,9 +271,9 @@ def memory_in_all(run: Run) -> float:
 
 
 @asked_once
-def _memory_by_step(view: View) -> Series | None:
+def _memory_by_step(whole: Whole) -> Series | None:
     """Return the most that any GPU held during each step."""
-    gpus, times = view.run.telemetry.gpus, step_times(view.run)
+    gpus, times = whole.run.telemetry.gpus, step_times(whole.run)
     if times is None:
         return None
     known = np.isfinite(gpus.memory_gb)
@@ -305,7 +291,7 @@ def _memory_by_step(view: View) -> Series | None:
 
 
 def power_by_step(run: Run) -> Spent | None:
-    """Mean power of one GPU over each step whose time is known; None where nothing was sampled or dated."""
+    """Mean power of one GPU over each step whose time is known; None if nothing was sampled or dated."""
     gpus, times = run.telemetry.gpus, step_times(run)
     known = np.isfinite(gpus.power_w)
     if times is None or not known.any():
@@ -319,12 +305,3 @@ def power_by_step(run: Run) -> Spent | None:
     )  # a step shorter than the sampling holds no sample
     order = np.argsort(times.steps, kind="stable")
     return Spent(times.steps[order], mean[order])
-
-
-def resources_of(view: View) -> Resources:
-    """Return phases, bottleneck, power, and memory of the run, as far as it shows them."""
-    time, drawn = time_by_phase(view), power_by_phase(view)
-    used, total = memory_used(view), memory_in_all(view.run)
-    peak = math.nan if used is None else float(used.numbers.max())
-    room = (MemoryRoom(peak, total),) if total >= peak else ()
-    return Resources(drawn.phases, time.bottleneck, (*time.remarks, *drawn.remarks, *room))

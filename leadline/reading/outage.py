@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from ..questions.direction import SURE
 from ..questions.level import KNOWN
 from ..records import dataclass, replace
-from ..run import HEADLINE, Run, Series
+from ..run import REWARD, Run, Series
 
 MORE_FAILURES = 0.1  # of the calls: fewer fail where tools work, and a smaller rise is within what other prompts do
 YOUNG = 0.05  # of the run: a shorter outage may still be a fall
 BESIDE = 5  # points before and after: a fall that took longer came by and by
-ODD = 2  # points: one may be odd
+PAIR = 2  # points: one may be odd
 FAILURES = "tools/failure_frac"
-EXACT = 1e-12  # of the size: rounding
+ROUNDING = 1e-12  # of the size: less is the arithmetic's
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _failing_tools(run: Run) -> tuple[Outage, ...]:
     found = []
     for first, end in _spells(values > 0.5):
         before = values[max(first - BESIDE, 0) : first]
-        if end - first >= ODD and len(before) == BESIDE and float(before.max()) < MORE_FAILURES:
+        if end - first >= PAIR and len(before) == BESIDE and float(before.max()) < MORE_FAILURES:
             share = float(np.median(values[first:end]))
             found.append(Outage(int(steps[first]), int(steps[end - 1]), share, end < len(values), tools=True))
     return tuple(found)
@@ -83,17 +83,17 @@ def _spells(inside: NDArray[np.bool_]) -> list[tuple[int, int]]:
 def _silent_scores(run: Run) -> tuple[Outage, ...]:
     """Return stretches in which the reward is exactly one value, which it otherwise does not take; an extreme of the
     series. A reward that begins or ends at its floor is none: it may not have learned yet, or have collapsed."""
-    series = run.get(HEADLINE)
+    series = run.get(REWARD)
     if series is None or series.finite.sum() < KNOWN:
         return ()
     steps, values = series.known
     low = float(values.min())
-    still = values - low <= EXACT * float(np.ptp(values))
+    still = values - low <= ROUNDING * float(np.ptp(values))
     found, odd = [], still.copy()  # at its lowest value and no outage: where that is usual, none is told from chance
     for first, end in _spells(still):
         before = values[max(first - BESIDE, 0) : first]
         after = values[end : end + BESIDE]
-        if end - first < ODD or first == 0 or len(before) < BESIDE or odd[max(first - KNOWN, 0) : first].any():
+        if end - first < PAIR or first == 0 or len(before) < BESIDE or odd[max(first - KNOWN, 0) : first].any():
             continue
         fell_at_once = float(np.median(before)) - low > SURE * noise_of(values[:first])
         back = len(after) > 0 and float(np.median(after)) - low > 0.5 * (float(np.median(before)) - low)

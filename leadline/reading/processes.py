@@ -16,12 +16,11 @@ from ..curve.curve import TENTHS
 from ..draws import Stream, normal_quantiles
 from ..facts.finding import SAID
 from ..facts.machine import Conflict, MemoryHeld, ProcessEffect, Spans
-from ..questions.level import FEW
+from ..questions.level import FEW_POINTS
 from ..records import dataclass, replace
 from ..run import Flags, GpuSamples, Run, Values
-from .view import View
-from .wall_clock import WORTH, StepTimes, intervals_of, known_cause, step_times
-from .whole import asked_once
+from .wall_clock import WORTH_TIME, StepTimes, intervals_of, known_cause, step_times
+from .whole import Whole, asked_once
 
 FASTEST = 2.0  # times the usual pace: rows written late make a cell look faster
 GAP = 3.0  # times the usual time between two looks: a process not seen for longer was away
@@ -76,7 +75,7 @@ def _smooth_causes(run: Run, times: StepTimes, middles: Values) -> Values:
         by_step = np.argsort(times.steps, kind="stable")
         ends = times.ends[by_step][np.searchsorted(times.steps[by_step], length.steps[finite])]
         written = length.values[finite]
-        if len(written) > FEW and np.ptp(written) > 0:
+        if len(written) > FEW_POINTS and np.ptp(written) > 0:
             order = np.argsort(ends, kind="stable")
             at_cells = np.interp(middles, ends[order], written[order])
             columns.append((at_cells - at_cells.mean()) / np.ptp(written))
@@ -113,14 +112,14 @@ def beside(run: Run, clock: MachineClock) -> dict[str, list[tuple[float, float]]
         share = float(clock.on(spans).mean())
         there, away = (part * CELLS * clock.cell / clock.usual for part in (share, 1 - share))
         called_every_step = len(spans) > len(clock.times) / 2  # part of the training: there because a step is long
-        if not called_every_step and min(there, away) >= FEW:
+        if not called_every_step and min(there, away) >= FEW_POINTS:
             guests[name] = (there, spans)
     longest = sorted(guests, key=lambda name: (-guests[name][0], name))[:MOST_GUESTS]
     return {name: guests[name][1] for name in longest}
 
 
 SHIFTS = 999  # shifts: a thousand places with the true one, so chance is told to a tenth of a percent
-SURE = float(
+BOUND = float(
     normal_quantiles(np.array([TENTHS[1]]))[0]
 )  # standard deviations: a one-sided 90 % bound on the effect, from the shifted clocks
 
@@ -135,7 +134,7 @@ class Shifted:
 
     @property
     def most(self) -> float:
-        return self.difference + SURE * self.spread
+        return self.difference + BOUND * self.spread
 
 
 def shift_test(signal: Values, patterns: Flags, causes: Values) -> Shifted:
@@ -198,13 +197,13 @@ class Guest:
 
 
 @asked_once
-def guests_of(view: View) -> tuple[Guest, ...]:
+def guests_of(whole: Whole) -> tuple[Guest, ...]:
     """Step time and memory against the times at which other processes ran."""
-    times = step_times(view.run)
-    if times is None or len(times) <= 2 * FEW:
+    times = step_times(whole.run)
+    if times is None or len(times) <= 2 * FEW_POINTS:
         return ()
-    clock = MachineClock.of(view.run, times)
-    present = beside(view.run, clock)
+    clock = MachineClock.of(whole.run, times)
+    present = beside(whole.run, clock)
     return tuple(_judge(process, intervals, clock, among=len(present)) for process, intervals in present.items())
 
 
@@ -227,11 +226,11 @@ def _judge(process: str, intervals: list[tuple[float, float]], clock: MachineClo
     return replace(guest, p_memory=p_memory, held=held, memory_left=left)
 
 
-def conflicts_of(view: View) -> tuple[Conflict, ...]:
+def conflicts_of(whole: Whole) -> tuple[Conflict, ...]:
     """Return one row for each stretch of time in which a process was there."""
     return tuple(
         Conflict(guest.process, round(max(guest.p_time, guest.p_memory), 4), _effect(guest), *interval)
-        for guest in guests_of(view)
+        for guest in guests_of(whole)
         for interval in guest.intervals
     )
 
@@ -239,5 +238,5 @@ def conflicts_of(view: View) -> tuple[Conflict, ...]:
 def _effect(guest: Guest) -> ProcessEffect:
     if guest.p_time > SAID:
         return ProcessEffect("slower", guest.ratio, guest.held)
-    harmless = guest.highest < 1 + WORTH and guest.ratio > 1 - WORTH
+    harmless = guest.highest < 1 + WORTH_TIME and guest.ratio > 1 - WORTH_TIME
     return ProcessEffect("harmless" if harmless else "unclear", guest.ratio, guest.held)

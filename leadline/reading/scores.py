@@ -15,20 +15,19 @@ import re
 
 import numpy as np
 
-from ..curve.track import LEAST
+from ..curve.cells import LEAST
 from ..facts.finding import SAID
-from ..facts.judgement import NewStretch
 from ..facts.sections import Missing, OtherReward
 from ..plan import Plan
-from ..questions.changes import p_visibly_grew
+from ..questions.direction import p_visibly_grew
 from ..questions.fall import p_below_its_best, p_fallen, top_step
-from ..questions.level import FEW, SPELL
+from ..questions.level import FEW_POINTS, SPELL, Trace
+from ..questions.shape import shape_of
 from ..records import dataclass
-from ..run import Run, Series
+from ..run import REWARD, Run, Series
 from ..text.numbers import calm
 from ..vocabulary.names import tokens
-from .view import HEADLINE, Stretch, View, stretch_of
-from .whole import Trace
+from .view import Stretch, View, stretch_of
 
 WHOLE = 0.1  # of a problem: right answers in percent are whole numbers of problems
 SAME = 0.1  # of the reward's range: a held-out score so near is the same function
@@ -65,49 +64,34 @@ class Judged:
     scores: tuple[float, ...]  # of single responses
     grain: float  # what the problems behind a held-out score cannot tell from luck
 
-    @property
-    def since(self) -> int | None:
-        """The step from which on it is judged, if that is not the first."""
-        return None if self.stretch.first is None else round(self.stretch.first)
-
-    @property
-    def because(self) -> NewStretch | None:
-        """Return what began the stretch over which it is judged."""
-        why = self.stretch.why
-        if why is None:
-            return None
-        return "prompts" if why.kind == "prompts" else "event" if why.kind == "event" else "outside"
-
 
 def judged_in(view: View) -> Judged | None:
     """Return what is judged: the held-out score that is logged best, one that measures something else than the reward
     before the reward on other prompts; else the training reward, or the right answers among the training samples if
     these rose as it fell. None if there is no score."""
-    for name in (*judges(view), *_rises_instead(view), HEADLINE):
+    for name in (*judges(view), *_rises_instead(view), REWARD):
         score = view.of(name)
         if view.plan is None or score is None:
             continue
-        if name == HEADLINE or score.curve.decidable:
+        if name == REWARD or score.curve.decidable:
             return Judged(
                 view.run,
                 view.plan,
                 score,
                 stretch_of(view.whole, name),
-                None if name == HEADLINE else view.of(HEADLINE),
+                None if name == REWARD else view.of(REWARD),
                 tuple(sample.score for batch in view.batches for sample in batch.samples),
                 grain(view, score.series),
             )
     return None
 
 
-def held_out(view: View) -> tuple[OtherReward, ...]:
-    """Return each held-out reward and what it does."""
-    return _each(view, held_out_names(view))
-
-
-def components(view: View) -> tuple[OtherReward, ...]:
-    """Return each component of the training reward and what it does; none where it has only one, which is itself."""
-    return _each(view, tuple(component_names(view).values()))
+def other_rewards(view: View) -> tuple[OtherReward, ...]:
+    """Return each held-out reward and what it does, then each component of the training reward; none where it has only
+    one, which is itself."""
+    names = (*held_out_names(view), *component_names(view).values())
+    parts = ((name, part, shape_of(part)) for name in names if (part := view.of(name)) is not None)
+    return tuple(OtherReward(name, did.word, round(did.p, 4), part.start, part.now) for name, part, did in parts)
 
 
 def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
@@ -130,24 +114,24 @@ def judges(view: View) -> tuple[str, ...]:
 def _rises_instead(view: View) -> tuple[str, ...]:
     """Return measures of right answers that rose as the reward fell: then its other parts made it fall, or their
     weights."""
-    reward = view.of(HEADLINE)
+    reward = view.of(REWARD)
     if reward is None or p_below_its_best(reward.curve) <= 0.5:
         return ()
     return tuple(name for name in second_scores(view) if _rose_since(view.of(name), reward))
 
 
 def gains_elsewhere(view: View) -> bool:
-    """Tell whether an independent score, held out or of the training samples, rose as the reward fell."""
-    reward = view.of(HEADLINE)
+    """Return whether an independent score, held out or of the training samples, rose as the reward fell."""
+    reward = view.of(REWARD)
     names = (*(name for name in judges(view) if independent(view.run, name)), *second_scores(view))
     return reward is not None and any(_rose_since(view.of(name), reward) for name in names)
 
 
 def _rose_since(score: Trace | None, reward: Trace) -> bool:
-    """Tell whether a score stands visibly above its start, and above where it stood when the reward stood highest."""
+    """Return whether a score stands visibly above its start, and above where it stood when the reward stood highest."""
     if score is None or p_visibly_grew(score.curve) <= 0.5 or p_fallen(score.curve) >= 0.5:
         return False
-    return score.now - score.at(top_step(reward.curve, reward.series)) > score.curve.noise
+    return score.now - score.at(top_step(reward)) > score.curve.noise
 
 
 def _is_the_reward(name: str) -> bool:
@@ -165,7 +149,7 @@ def second_scores(view: View) -> tuple[str, ...]:
 
 
 def lacks_independent(run: Run) -> bool:
-    """Tell whether every held-out score of a run is the trained reward again; False where there is none at all."""
+    """Return whether every held-out score of a run is the trained reward again; False if there is none at all."""
     scores = [series.name for series in run.series if _is_held_out(series.name)]
     return bool(scores) and not any(independent(run, name) for name in scores)
 
@@ -174,7 +158,7 @@ def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
     """Return what was looked for in `run` and not found. `planned`: its last step, by itself or by --budget."""
     names = {series.name for series in run.series}
     shown = {
-        "reward": HEADLINE in names,
+        "reward": REWARD in names,
         "held-out reward": any(name.startswith("eval/") for name in names),
         "reference KL": any(name.startswith(("kl/ref", "kl/unidentified")) for name in names),
         "rollouts": bool(run.rollouts),
@@ -188,7 +172,7 @@ def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
 
 
 def independent(run: Run, name: str) -> bool:
-    """Tell whether a held-out score measures something else than the trained reward: gold, accuracy, exact match, win
+    """Return whether a held-out score measures something else than the trained reward: gold, accuracy, exact match, win
     rate. The trained reward on other prompts, also in another unit or counted by groups, cannot see what the reward
     does not see."""
     series = run.get(name)
@@ -205,7 +189,7 @@ def independent(run: Run, name: str) -> bool:
 
 def problems(view: View, name: str) -> int | None:
     """Return how many held-out problems a score is the mean of: as the log or the settings say, else as many as the
-    samples kept whose scores have that mean; None where nothing says."""
+    samples kept whose scores have that mean; None if nothing says."""
     series = view.run.get(name)
     if series is None:
         return None
@@ -221,8 +205,7 @@ def problems(view: View, name: str) -> int | None:
 def grain(view: View, series: Series) -> float:
     """Return the difference between two steps of a held-out score that its problems cannot tell from luck: the standard
     error of as many right-or-wrong answers, in its own unit. Two steps share their problems, and with them half of
-    their variance, so this is that of a difference, too. 0 where nobody says how many problems there are, or in what
-    unit."""
+    their variance, so this is that of a difference, too. 0 if the number of problems or the unit is not known."""
     values = series.numbers
     count = problems(view, series.name) if _is_held_out(series.name) and len(values) else None
     if count is None or float(values.min()) < 0:
@@ -255,16 +238,15 @@ def _is_size(key: str) -> bool:
 
 
 def _repeats_reward(run: Run, name: str) -> bool:
-    """Tell whether a score of the training samples is the reward again, in its unit or another."""
-    series, reward = run.get(name), run.get(HEADLINE)
+    """Return whether a score of the training samples is the reward again, in its unit or another."""
+    series, reward = run.get(name), run.get(REWARD)
     return series is not None and reward is not None and _is_copy(series, reward)
 
 
 def _is_copy(one: Series, other: Series) -> bool:
-    """Tell whether two series are one at the steps that both hold, in another unit."""
-    steps, here, there = np.intersect1d(one.steps[one.finite], other.steps[other.finite], return_indices=True)
-    left, right = one.numbers[here], other.numbers[there]
-    if len(steps) <= FEW or np.ptp(left) == 0 or np.ptp(right) == 0:
+    """Return whether two series are one at the steps that both hold, in another unit."""
+    left, right = one.beside(other)
+    if len(left) <= FEW_POINTS or np.ptp(left) == 0 or np.ptp(right) == 0:
         return False
     slope = float(np.cov(left, right)[0, 1] / np.var(left, ddof=1))
     away = right - right.mean() - slope * (left - left.mean())
@@ -272,9 +254,9 @@ def _is_copy(one: Series, other: Series) -> bool:
 
 
 def _keeps_to_reward(run: Run, series: Series) -> bool:
-    """Tell whether a held-out score stays at the training reward all along: the same function on other prompts."""
-    reward = run.get(HEADLINE)
-    if reward is None or reward.finite.sum() < 2 or series.finite.sum() < FEW:
+    """Return whether a held-out score stays at the training reward all along: the same function on other prompts."""
+    reward = run.get(REWARD)
+    if reward is None or reward.finite.sum() < 2 or series.finite.sum() < FEW_POINTS:
         return False
     values = calm(reward.numbers)
     beside = np.interp(series.steps[series.finite], reward.steps[reward.finite], values)
@@ -285,8 +267,8 @@ def _keeps_to_reward(run: Run, series: Series) -> bool:
 def _moved(view: View, name: str, count: int) -> tuple[int, float]:
     """Return whether a score gained, fell, or neither, and how far, in units of its noise: less than 0, the further the
     lower. The best or worst of so many moved by chance more often."""
-    score, sure = view.of(name), 1 - (1 - SAID) / count
-    if score is None or not score.curve.decidable or not score.curve.noise > 0:
+    score, sure = view.readable(name), 1 - (1 - SAID) / count
+    if score is None or not score.curve.noise > 0:
         return 2, 0.0
     way = 0 if p_visibly_grew(score.curve) > sure else 1 if p_fallen(score.curve) > sure else 2
     return way, 0.0 if way == 2 else -abs(score.now - score.start) / score.curve.noise
@@ -303,15 +285,6 @@ def component_names(view: View) -> dict[str, str]:
     """Return the components by their own names; none where there is only one."""
     found = {match["name"]: name for name in view.names(_is_component) if (match := COMPONENT.fullmatch(name))}
     return dict(sorted(found.items())[:MOST]) if len(found) > 1 else {}
-
-
-def _each(view: View, names: tuple[str, ...]) -> tuple[OtherReward, ...]:
-    found = ((name, view.of(name), view.shape(name)) for name in names)
-    return tuple(
-        OtherReward(name, shape.word, round(shape.p, 4), part.start, part.now)
-        for name, part, shape in found
-        if part is not None and shape is not None
-    )
 
 
 def _is_held_out(name: str) -> bool:

@@ -8,13 +8,13 @@ import numpy as np
 
 from ..questions.level import SPELL
 from ..records import dataclass
-from ..run import HEADLINE, Run, Series
+from ..run import REWARD, Run, Series
 from ..text.written import BATCHES
 from .whole import Whole
 
 EDGE = 0.1  # of the range of single rewards: a mean so near stands at an end
 LATELY = 0.1  # of the points tell the present, and a spell of them at least
-EXACT = 1e-9  # of the range: rounding
+ROUNDING = 1e-9  # of the range: less is the arithmetic's
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,16 @@ class Standing:
     def place(self) -> Literal["top", "bottom", "between", "constant"]:
         """Return which end it stands at, if any; "constant" where no two rewards ever differed."""
         span = self.high - self.low
-        if not span > EXACT * max(abs(self.high), abs(self.low)):
+        if not span > ROUNDING * max(abs(self.high), abs(self.low)):
             return "constant"
-        share, edge = (self.mean - self.low) / span, EXACT if self.by_means else EDGE
+        share, edge = (self.mean - self.low) / span, ROUNDING if self.by_means else EDGE
         return "top" if share > 1 - edge else "bottom" if share < edge else "between"
 
 
 def standing_of(whole: Whole) -> Standing | None:
     """By the logged extremes, else by the samples, else by the logged means alone; never by two of them at once: a
     dump may hold another reward than the log."""
-    logged = whole.run.get(HEADLINE)
+    logged = whole.run.get(REWARD)
     if logged is None or not logged.finite.any():
         return None
     values = logged.numbers

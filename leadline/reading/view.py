@@ -1,32 +1,31 @@
 """What every finding looks at: the part of the run that counts, each series together with its curve.
 
-It is the part since the training reward last stepped to another level without the policy having a part in it. Levels
-before such a step are of another task, another reward function or another log; nothing is lost against them, and
-nothing is won by going back to them.
+It begins where the training reward last stepped to another level for a reason outside the policy. Levels before such a
+step belong to another task, reward function, or log: to be below them is no loss, to go back to them no gain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 from ..facts.finding import SAID, Cause, Meanwhile
+from ..facts.judgement import NewStretch
 from ..plan import Plan
-from ..questions.direction import NetChange, net_change
-from ..questions.fall import p_fallen
-from ..questions.shape import Shape, shape_of
+from ..questions.direction import p_climbed, p_sank
+from ..questions.fall import fall_of, p_fallen
+from ..questions.level import Trace
 from ..records import dataclass, field
-from ..run import HEADLINE as HEADLINE
-from ..run import Run, Series
+from ..run import REWARD, Run, Series
 from ..text.sampler import Batch
 from .breaks import breaks_of
 from .outage import Outage
-from .whole import Made, Trace, Whole, asked_once
+from .whole import Whole, asked_once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """One run under the eyes of all findings. `of` gives the part of a series that can be compared with now; who needs
-    more says so by `whole`."""
+    """One run as findings see it. `of` gives the part of a series that can be compared with now; a finding that needs
+    more asks `whole`."""
 
     run: Run
     plan: Plan | None = None  # how long the run is to be, and whether it has ended
@@ -47,30 +46,23 @@ class View:
         stretch = None if series is None else stretch_of(self.whole, series.name)
         if series is None or stretch is None or stretch.first is None:
             return self.whole.of(wanted)
-        return self.once(("part", wanted), lambda: self.whole.of(stretch.of(series)))
+        return self.whole.once(("part", wanted), lambda: self.whole.of(stretch.of(series)))
 
-    def shape(self, name: str) -> Shape | None:
-        """Return what that part does, in one word."""
-        part = self.of(name)
-        return None if part is None else self.once(("shape", name), lambda: shape_of(part.curve, part.series))
-
-    def change(self, name: str) -> NetChange | None:
-        """Return what that part did from its start to now; None if that cannot be told."""
-        part = self.of(name)
-        return None if part is None else net_change(part.curve)
+    def readable(self, wanted: str | Series | None) -> Trace | None:
+        """Return that part if it holds points enough to tell movement from noise."""
+        part = self.of(wanted)
+        return part if part is not None and part.curve.decidable else None
 
     @property
     def meanwhile(self) -> Meanwhile:
-        """What the reward did over that part: nothing is said of one that moved and came back."""
-        reward, change = self.of(HEADLINE), self.change(HEADLINE)
-        if reward is None or change is None:
+        """What the reward did over that part; None if it can't be read, or moved and came back."""
+        reward = self.readable(REWARD)
+        if reward is None:
             return None
-        did = change.which(SAID)
-        return None if did == "unclear" and (reward.curve.breaks or p_fallen(reward.curve) > 0.5) else did
-
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Make what several findings need when it is first asked for."""
-        return self.whole.once(key, make)
+        rose, fell = p_climbed(reward.curve), p_sank(reward.curve)
+        if max(rose, fell) < SAID:
+            return None if reward.curve.breaks or p_fallen(reward.curve) > 0.5 else "unclear"
+        return "rose" if rose > fell else "fell"
 
     @property
     def batches(self) -> tuple[Batch, ...]:
@@ -89,12 +81,24 @@ class Stretch:
     first: float | None = None  # its first step; None: all of the run
     why: Cause | None = None  # what began it
 
+    @property
+    def since(self) -> int | None:
+        """Its first step as it is reported, if that is not the run's."""
+        return None if self.first is None else round(self.first)
+
+    @property
+    def because(self) -> NewStretch | None:
+        """What began it, as it is reported."""
+        if self.why is None:
+            return None
+        return "prompts" if self.why.kind == "prompts" else "event" if self.why.kind == "event" else "outside"
+
     def of(self, series: Series) -> Series:
         """Return the part of a series that counts."""
         return series if self.first is None else series.since(self.first)
 
 
-ALL = Stretch()
+WHOLE_RUN = Stretch()
 
 
 def stretch_of(whole: Whole, name: str) -> Stretch:
@@ -105,7 +109,7 @@ def stretch_of(whole: Whole, name: str) -> Stretch:
         return stretch
     score = whole.of(name)
     found = () if score is None else score.curve.breaks
-    return stretch if any(one.interval[0] <= stretch.first <= one.interval[1] for one in found) else ALL
+    return stretch if any(one.interval[0] <= stretch.first <= one.interval[1] for one in found) else WHOLE_RUN
 
 
 @asked_once
@@ -114,20 +118,20 @@ def current(whole: Whole) -> Stretch:
     outside = [
         Stretch(broke.found.step, broke.cause) for broke in breaks_of(whole) if broke.from_outside and not broke.slight
     ]
-    return max((*outside, *_slid(whole)), key=lambda stretch: stretch.first or 0.0, default=ALL)
+    return max((*outside, *_slid(whole)), key=lambda stretch: stretch.first or 0.0, default=WHOLE_RUN)
 
 
 def _slid(whole: Whole) -> tuple[Stretch, ...]:
     """Return where a reward fell after its prompts changed, at once or by and by: more than half of the fall came
     after."""
-    reward = whole.of(HEADLINE)
+    reward = whole.of(REWARD)
     if reward is None or p_fallen(reward.curve) <= 0.5:
         return ()
-    fall = reward.fall
+    fall = fall_of(reward)
     if fall is None:
         return ()
     half = (fall.high + fall.now) / 2
-    changes = [change.prompts for change in whole.prompt_changes if change.prompts.after >= fall.top_step]
+    changes = [change for change in whole.prompt_changes if change.after >= fall.summit_step]
     return tuple(
         Stretch(float(change.after), Cause("prompts", prompts=change))
         for change in changes

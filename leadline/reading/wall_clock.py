@@ -11,9 +11,8 @@ from ..questions.level import SPELL
 from ..records import dataclass
 from ..run import Flags, Phases, Run, Steps, Values
 
-WORTH = 0.05  # of the time of a step: less is not worth acting on
+WORTH_TIME = 0.05  # of the time of a step: less is not worth acting on
 
-GAPS = 30  # rows that tell the usual time between two
 KNOWN_CAUSES = ("time/eval", "time/checkpoint", "time/export")  # what a step may spend beside training
 
 
@@ -64,14 +63,6 @@ def row_times(run: Run) -> tuple[Steps, Values] | None:
     return longest.steps[known], longest.walls[known]
 
 
-def usual_gap(run: Run) -> float | None:
-    """Return the usual seconds between two rows lately, by their own dates; None if they have none."""
-    rows = row_times(run)
-    gaps = np.empty(0) if rows is None else np.diff(rows[1][-GAPS:])
-    forward = gaps[gaps >= 0]  # a clock that was set back says nothing
-    return float(np.median(forward)) if len(forward) else None
-
-
 def _from_rows(run: Run) -> StepTimes | None:
     """A row is written when its step ends; it began when the one before it ended, or as long ago as it says it took."""
     rows = row_times(run)
@@ -120,25 +111,25 @@ def intervals_of(walls: Values, *, reach: float) -> list[tuple[float, float]]:
 
 
 LONG = 20.0  # times the usual time between two rows
-LEAST = 3600.0  # seconds: a queue, a restart or a long evaluation may take as long
+LEAST_SILENCE = 3600.0  # seconds: a queue, a restart or a long evaluation may take as long
 
 
 def long_still(run: Run, now: float) -> bool:
-    """Tell whether nothing was written for far longer than the run's own rhythm explains."""
+    """Return whether nothing was written for far longer than the run's own rhythm explains."""
     ends = still_from(run)
     return ends is not None and now > ends
 
 
 def still_from(run: Run) -> float | None:
     """Return from when on it is long still, if nothing more is written: by the run's own rhythm, and after a day where
-    its rows carry no times. None where its last writing is not known, or too few rows to speak of a log that
+    its rows carry no times. None if its last writing is not known, or too few rows to speak of a log that
     stopped."""
     if run.written_at is None or max((series.points for series in run.series), default=0) < SPELL:
         return None
     pauses = _pauses(run)
     if len(pauses) < SPELL:
-        return run.written_at + 24 * LEAST
-    return run.written_at + max(LONG * float(np.median(pauses)), GROWN * float(np.max(pauses)), LEAST)
+        return run.written_at + 24 * LEAST_SILENCE
+    return run.written_at + max(LONG * float(np.median(pauses)), GROWN * float(np.max(pauses)), LEAST_SILENCE)
 
 
 def _pauses(run: Run) -> Values:
@@ -152,17 +143,3 @@ def _pauses(run: Run) -> Values:
     known = np.isfinite(took.values) & (took.values > 0)
     between = np.diff(took.steps, prepend=took.steps[:1] - 1)  # a row may stand for several steps
     return (took.values * between)[known]
-
-
-# Silence is told to a person long before a run is taken to be finished.
-SILENT = 600.0  # seconds without a new row after which a run that is not at its end counts as silent
-UNKNOWN_GAP = 90.0  # seconds that stand for the usual time between rows where no two were seen
-
-
-def patience(gap: float | None) -> float:
-    """Return the seconds after its last row from which on a run is silent. `gap`: the usual ones between two.
-
-    >>> patience(None), patience(2.0), patience(60.0)
-    (1800.0, 600.0, 1200.0)
-    """
-    return max(SILENT, LONG * (UNKNOWN_GAP if gap is None else gap))

@@ -2,51 +2,40 @@
 asked for.
 
 Findings look at a `View`, which hands out the part of the run that counts. The whole is for what decides that part, for
-what is drawn, and for the few who say why they ask for it.
+charts, and for the few findings that `tests/test_house.py` lists with their reason.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable
 from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from ..curve.curve import Curve
-from ..curve.fit import breaks_in, fit_curve
-from ..curve.track import Break
+from ..curve.cells import Break
+from ..curve.fit import breaks_in
+from ..facts.finding import PromptChange
 from ..plan import Plan
 from ..progress import tell
-from ..questions.fall import Fall, fall_of
-from ..questions.level import level_from, level_now, start_of
-from ..records import dataclass, field
-from ..run import HEADLINE, Run, Series
-from ..text.prompts import ChangeOfPrompts, changes_in
+from ..questions.level import Trace
+from ..records import dataclass, field, replace
+from ..run import REWARD, Review, Run, Series
+from ..text.evidence import GamedEvidence, gather
+from ..text.prompts import changes_in
 from ..text.sampler import Batch, look
+
+REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew, though the policy didn't change
 
 Made = TypeVar("Made")
 
 
-class Remembers(Protocol):
-    """A run that keeps what was made of it: a `Whole`, or the view of one."""
-
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made: ...
-
-
-Of = TypeVar("Of", bound=Remembers)
-
-
-def asked_once(answer: Callable[[Of], Made]) -> Callable[[Of], Made]:
-    """Answer a question about a run when it is first asked; every later time the same is said."""
+def asked_once(answer: Callable[[Whole], Made]) -> Callable[[Whole], Made]:
+    """Remember the answer to a question about a run."""
 
     @wraps(answer)
-    def ask(of: Of) -> Made:
-        return of.once(answer, lambda: answer(of))
+    def ask(whole: Whole) -> Made:
+        return whole.once(answer, lambda: answer(whole))
 
     return ask
-
-
-REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +47,7 @@ class Whole:
     _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Make what several findings need when it is first asked for. It depends on the run alone, whoever asks."""
+        """Make what several findings need when it is first asked for. It depends on the run alone."""
         if key not in self._made:
             self._made[key] = make()
         made: Made = self._made[key]
@@ -72,7 +61,7 @@ class Whole:
         return self.once(("whole", wanted), lambda: self._traced(series))
 
     @property
-    def prompt_changes(self) -> tuple[ChangeOfPrompts, ...]:
+    def prompt_changes(self) -> tuple[PromptChange, ...]:
         """The sudden changes of the prompts, in order."""
         return self.once("prompts", lambda: changes_in(self.batches))
 
@@ -87,46 +76,40 @@ class Whole:
 
     def _traced(self, series: Series) -> Trace:
         end = None if self.plan is None else self.plan.end
-        curve = fit_curve(series, breaks=self._events(series), horizon_step=end)
-        fitted = 1 + sum(isinstance(made, Trace) for made in self._made.values())
-        tell("fitting curves", fitted, max(len(self.run.series), fitted))
-        return Trace(series, curve, self)
+        made = Trace(series, self._events(series), end)
+        begun = 1 + sum(isinstance(one, Trace) for one in self._made.values())
+        tell("fitting curves", begun, max(len(self.run.series), begun))
+        return made
 
     def _events(self, series: Series) -> list[int]:
         """Return steps at which a series may break. A held-out score of few points breaks where the training reward
         did."""
         known = {event.step for event in self.run.events if event.kind in REGIME_EVENTS}
-        training = self.of(HEADLINE) if series.name.startswith("eval/") else None
+        training = self.of(REWARD) if series.name.startswith("eval/") else None
         return sorted(known | ({round(found.step) for found in training.curve.breaks} if training else set()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trace:
-    """A stretch of a series with the curve of that stretch: what is asked of one is asked of the other."""
+@asked_once
+def evidence_of(whole: Whole) -> GamedEvidence:
+    """Gather what samples and logged numbers say about the reward, since the last baseline: a reader's "ok" makes the
+    text it covers a new one, and so do new prompts. These do not undo what was proven before them and still stands."""
+    review = last_review(whole)
+    read = review.seen_until if review is not None and review.answer == "ok" else None  # the last step found right
+    asked = [change for change in whole.prompt_changes if read is None or change.after > read]
+    baselines = [read, *(prompts.after for prompts in asked)]
+    latest = gather(whole.run, whole.batches, baselines[-1])
+    if latest.proven:
+        return latest
+    for baseline, prompts in zip(baselines, asked, strict=False):
+        earlier = [batch for batch in whole.batches if batch.step <= prompts.before]
+        before = gather(whole.run.until(prompts.before), earlier, baseline)
+        still = gather(whole.run, whole.batches, baseline) if before.proven else before
+        if still.proven:
+            return replace(still, begun=before.begun)
+    return latest
 
-    series: Series
-    curve: Curve
-    _whole: Whole = field(repr=False)
 
-    @property
-    def start(self) -> float:
-        """Where it started from."""
-        return start_of(self.curve, self.series)
-
-    @property
-    def now(self) -> float:
-        """Where it stands."""
-        return level_now(self.curve, self.series)
-
-    @property
-    def fall(self) -> Fall | None:
-        """What it has lost, and since when."""
-        return self._whole.once(("fall", self), lambda: fall_of(self.curve, self.series))
-
-    def at(self, step: float) -> float:
-        """Return where it stood at a step: at the first, where it started from."""
-        return level_from(self.curve, self.series, step)
-
-    def until(self, step: float) -> Trace | None:
-        """Return the same as it stood at a step; None if nothing was logged by then."""
-        return self._whole.of(self.series.until(math.floor(step)))
+def last_review(whole: Whole) -> Review | None:
+    """Return the review that counts: of those who saw furthest the last one that was given."""
+    ordered = sorted(whole.run.reviews, key=lambda review: (review.seen_until, review.at))
+    return ordered[-1] if ordered else None

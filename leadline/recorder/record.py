@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from ..inside.journal import Appended
+from ..state import replacing
 
 TIME = 23  # letters of a time that rows of one sample share: "2026/11/15 09:12:20.435"
 THINNEST = 4096  # samples that became one: if a single one is too large, thinning must end
@@ -43,23 +44,18 @@ class RecordFile:
             self._file = None
 
     def _thin(self) -> None:
-        """Keep every second sample. A reader sees the old file or the new one, never half of it."""
-        beside = self.path.with_name(f".{self.path.name}.thinner")
+        """Keep every second sample."""
         count, last = 0, b""
-        try:
-            with self.path.open("rb") as old, beside.open("wb") as new:
-                for line in old:
-                    if line == self._header:
-                        if not new.tell():
-                            new.write(line)
-                        continue
-                    if line[:TIME] != last or not self._header:
-                        last, count = line[:TIME], count + 1
-                    if count % 2:
+        with self.path.open("rb") as old, replacing(self.path) as new:
+            for line in old:
+                if line == self._header:
+                    if not new.tell():
                         new.write(line)
-            beside.replace(self.path)
-        finally:
-            beside.unlink(missing_ok=True)
+                    continue
+                if line[:TIME] != last or not self._header:
+                    last, count = line[:TIME], count + 1
+                if count % 2:
+                    new.write(line)
         self.close()
         self.thinned = min(2 * self.thinned, THINNEST)
 

@@ -61,16 +61,20 @@ class Frame:
 
 
 def frame(marks: Sequence[Points | Area], *, width: int, height: int) -> Frame | None:
-    """Return a frame about the marks: whole bands, and all but stray points. None where there is nothing to draw."""
-    steps = [_finite(one.steps) for one in marks]
-    values = []
+    """Return a frame about the marks: whole bands, and all but stray points. None if there is nothing to draw."""
+    steps, values = [], []
     for one in marks:
-        values.append(_finite(one.values) if isinstance(one, Points) else _finite(one.low, one.high))
-        if isinstance(one, Points) and len(values[-1]):
-            values[-1] = np.quantile(values[-1], [STRAY, 1 - STRAY], method="nearest")
-    if not any(len(one) for one in steps) or not any(len(one) for one in values):
+        steps.append(one.steps[np.isfinite(one.steps)])
+        seen = one.values if isinstance(one, Points) else np.concatenate([one.low, one.high])
+        seen = seen[np.isfinite(seen)]
+        if isinstance(one, Points) and len(seen):
+            seen = np.quantile(seen, [STRAY, 1 - STRAY], method="nearest")
+        values.append(seen)
+    across, down = np.concatenate(steps), np.concatenate(values)
+    if not len(across) or not len(down):
         return None
-    return Frame(width, height, _ends(np.concatenate(steps)), _ends(np.concatenate(values)))
+    ends = (float(across.min()), float(across.max())), (float(down.min()), float(down.max()))
+    return Frame(width, height, *ends)
 
 
 def draw(marks: Sequence[Points | Area], frame: Frame, *, now: float | None = None) -> list[Text]:
@@ -136,13 +140,3 @@ def scaled(values: Floats, ends: tuple[float, float], most: float) -> Floats:
     with np.errstate(over="ignore"):  # what lies far outside the ends is drawn at the edge
         places: Floats = (values / 2 - low) / (high - low) * most
     return places
-
-
-def _finite(*values: Floats) -> Floats:
-    every: Floats = np.concatenate([np.asarray(one, dtype=np.float64) for one in values])
-    finite: Floats = every[np.isfinite(every)]
-    return finite
-
-
-def _ends(values: Floats) -> tuple[float, float]:
-    return float(values.min()), float(values.max())

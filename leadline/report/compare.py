@@ -23,7 +23,8 @@ from ..words.compare import (
 )
 from . import palette
 from .braille import DOWN, Area, Points, draw, frame
-from .lines import MARGIN, NARROWEST, aligned, beside, shortened, shown, wrapped
+from .lines import MARGIN, NARROWEST, aligned, beside, labeled, shown, wrapped
+from .panels import beside_axis
 from .plain import line, printable
 
 HEIGHT = 40  # lines of a screen where there is none
@@ -45,7 +46,7 @@ def render(
     top = [*_answer(comparison, width, verbose), *_table(comparison, width, verbose), *_plot(comparison, width, rows)]
     over = span(*comparison.by.range, comparison.clock)
     over += "" if comparison.clock == "step" else f", from {words.clock_source(comparison)}"
-    foot = _said("clock", f"{over}; {words.grouped(comparison)}", width, "dim", None if verbose else 2)
+    foot = labeled("clock", f"{over}; {words.grouped(comparison)}", width, None if verbose else 2, style="dim")
     rest = list(_rest(comparison, width, verbose))
     if not verbose:
         rest = _fitting(rest, height - len(top) - len(foot) - 1, width)
@@ -64,23 +65,17 @@ def _fitting(items: list[list[Text]], room: int, width: int) -> list[list[Text]]
             break
         kept.append(one)
         left -= len(one)
-    return [*kept, _said("", more_of(len(items) - len(kept), "note"), width, "dim")]
-
-
-def _said(name: str, says: str, width: int, style: str = "", most: int | None = None) -> list[Text]:
-    room = width - MARGIN
-    text = printable(says) if most is None else shortened(printable(says), room, most)
-    return beside(name, wrapped(Text(text, style), room))
+    return [*kept, labeled("", more_of(len(items) - len(kept), "note"), width, style="dim")]
 
 
 def _answer(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
     told = words.answer(comparison)
-    shown = told if verbose else told[:ANSWERS]
+    shown, most = (told, None) if verbose else (told[:ANSWERS], SAYS["answer"])
     for number_, says in enumerate(shown):
         style = "" if number_ else "bold"
-        yield from _said("" if number_ else "compare", says, width, style, None if verbose else SAYS["answer"])
+        yield from labeled("" if number_ else "compare", says, width, most, style=style)
     if len(told) > len(shown):
-        yield from _said("", more_of(len(told) - len(shown), "sentence"), width, "dim")
+        yield from labeled("", more_of(len(told) - len(shown), "sentence"), width, style="dim")
 
 
 def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
@@ -103,7 +98,7 @@ def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
     yield Text()
     yield from aligned([heads, *shown], width, spare=(5, 3, 2), styles=styles)  # what is missed least goes first
     if len(rows) > len(shown):
-        yield from _said("", more_of(len(rows) - len(shown)), width, "dim")
+        yield from labeled("", more_of(len(rows) - len(shown)), width, style="dim")
 
 
 def _reached(comparison: Comparison, one: RunStanding) -> tuple[str, str, str]:
@@ -116,11 +111,11 @@ def _reached(comparison: Comparison, one: RunStanding) -> tuple[str, str, str]:
 def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
     """Draw the middle of every group with its band; each line ends at the letter of its group."""
     by = comparison.by
-    groups = list(zip(MARKS, by.standings, strict=False))
+    groups = by.standings[: len(MARKS)]
     if not rows or width < 2 * NARROWEST:
         return
     marks: list[Points | Area] = []
-    for place, (_, one) in enumerate(groups):
+    for place, one in enumerate(groups):
         band = by.bands[one.name]
         marks.append(Area(by.grid, band.low, band.high, "dim"))
         marks.append(Points(by.grid, band.middle, _color(place), joined=True))
@@ -128,19 +123,13 @@ def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
     about = frame(marks, width=room, height=rows)
     if about is None:
         return
-    ends = np.array([by.bands[one.name].middle[-1] for _, one in groups])
-    places = (np.round(about.down(ends)) // DOWN).astype(int).tolist()
-    letters = [
-        "".join(mark for (mark, _), place in zip(groups, places, strict=True) if place == row) for row in range(rows)
-    ]
+    ends = about.down(np.array([by.bands[one.name].middle[-1] for one in groups]))
     fine = (about.values[1] - about.values[0]) / 1000 or 1.0  # digits follow the axis, not the value
     low, high = (axis_label(round(value / fine) * fine, MARGIN - 2) for value in about.values)
-    labels = [high, *[""] * (rows - 2), low]
     yield Text()
-    for row, (label, drawn) in enumerate(zip(labels, draw(marks, about), strict=True)):
-        text = Text.assemble((f"{label:>{MARGIN - 2}} {'┤' if label else '│'}", "dim"), drawn)
-        for mark in letters[row][:MOST_LETTERS]:
-            text.append(mark, _color(MARKS.index(mark)))
+    for row, text in enumerate(beside_axis(draw(marks, about), low, high, MARGIN)):
+        for place in np.flatnonzero(np.round(ends) // DOWN == row).tolist()[:MOST_LETTERS]:
+            text.append(MARKS[place], _color(place))
         yield text
     first, last = (amount(at, comparison.clock) for at in by.range)
     unit = {"step": "steps", "time": "time", "tokens": "tokens"}[comparison.clock]
@@ -150,18 +139,23 @@ def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
 
 def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
     """Yield everything below the plot, item by item, what matters most first."""
+    most = None if verbose else SAYS["warning"]
     yield from _others(comparison, width, verbose)
     for one in comparison.left_out:
-        yield _said("left out", f"{one.name}: {one.why}", width, "yellow", None if verbose else SAYS["warning"])
+        yield labeled("left out", f"{one.name}: {one.why}", width, most, style="yellow")
     settings = [one for one in comparison.settings if one.marks_groups or verbose]
     if settings:
         told = [
             f"{one.name} {' / '.join(line(setting_values(values), 24) for values in one.values.values())}"
             for one in settings
         ]
-        yield _said("settings", differing_settings(told, verbose=verbose), width, most=None if verbose else 3)
+        says = differing_settings(told, verbose=verbose)
+        if verbose:  # a list as long as it is, not a sentence that loses its middle
+            yield beside("settings", wrapped(Text(printable(says)), width - MARGIN))
+        else:
+            yield labeled("settings", says, width, 3)
     for caveat in comparison.warnings:
-        yield _said("warning", caveat.says, width, "yellow", None if verbose else SAYS["warning"])
+        yield labeled("warning", caveat.says, width, most, style="yellow")
 
 
 def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
@@ -171,7 +165,7 @@ def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[
     if verbose:
         pairs = [one for field in comparison.series for one in field.differences]
         for one in sorted(pairs, key=lambda one: one.chance):
-            yield _said("pair", words.difference(comparison, one), width)
+            yield labeled("pair", words.difference(comparison, one), width)
         return
     quiet = [field.name for field in comparison.others if not any(one.told != "no" for one in field.differences)]
     surest: dict[str, list[Difference]] = {}
@@ -181,7 +175,7 @@ def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[
     if quiet and len(comparison.groups) > 1:
         listed.append(not_told_apart(quiet))
     if listed:
-        yield _said("also", "; ".join(listed), width, most=SAYS["also"])
+        yield labeled("also", "; ".join(listed), width, SAYS["also"])
 
 
 def _color(place: int) -> str:

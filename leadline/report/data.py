@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 import numpy as np
 import orjson
@@ -32,7 +33,7 @@ from ..contract import (
 from ..digits import short, written
 from ..facts.chart import Neighbour
 from ..words import sentence
-from ..words.verdict import verdict_lines, would_change
+from ..words.verdict import condition_says, verdict_lines
 
 OBEYED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # JSON may hold them as they are, a terminal obeys them
 
@@ -69,7 +70,7 @@ def as_data(reading: Reading) -> dict[str, object]:
     return {"schema": SCHEMA, **data, "judgement": _fields(reading.judgement) | told}
 
 
-def plain(value: object) -> object:
+def plain(value: object) -> Any:
     """Return any value of the contract as plain data: a dataclass by its fields, arrays as lists of few digits, None
     for numbers that are not finite."""
     if isinstance(value, np.ndarray):
@@ -114,7 +115,7 @@ ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
     Resources: {"notes": lambda machine: [remark.say() for remark in machine.remarks]},
     Conflict: {"effect": lambda conflict: conflict.did.say()},
     Neighbour: {"effect": lambda neighbour: neighbour.did.say()},
-    Condition: {"says": would_change},
+    Condition: {"says": condition_says},
     RunSummary: {"signals": lambda summary: {signal.name: plain(signal) for signal in summary.signals}},
     ChartData: {"derived": _derived},
 }

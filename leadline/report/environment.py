@@ -6,8 +6,6 @@ from ..environment import Environment
 from ..words.report import NOT_READY, READY
 from .lines import field, page
 
-MARGIN = 11
-
 
 def render(environment: Environment, *, color: bool = False, width: int = 100) -> str:
     """Return versions, what is there and what is not, and what to do about it."""
@@ -20,4 +18,4 @@ def render(environment: Environment, *, color: bool = False, width: int = 100) -
         )
     lines += [field(one.name, one.says, "yellow" * (not one.there)) for one in (environment.gpu, environment.cache)]
     lines.append(field("", READY if environment.sound else NOT_READY, "bold"))
-    return page(lines, color=color, width=width, margin=MARGIN)
+    return page(lines, color=color, width=width)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import CannotWrite
+from ..state import replacing
 
 ELSEWHERE = "name a writable folder with free space."
 
@@ -36,19 +36,10 @@ def check_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file next to `path`, then rename it, so that no reader sees half a report."""
+    """Write a report, of which no reader sees a half."""
     check_file(path)
-    with _explained(path):
-        number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
-            os.umask(mask := os.umask(0))
-            Path(beside).chmod(0o666 & ~mask)  # mkstemp keeps it to its owner; a report is to be shared
-            Path(beside).replace(path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+    with _explained(path), replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
 def make_folder(folder: Path) -> None:

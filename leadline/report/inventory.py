@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from rich.text import Text
 
-from ..digits import several
+from ..digits import several, steps
 from ..inventory import Inventory, LogFound, RunFound, SeriesFound
-from ..words.report import HOW_TO_MAP, LAST_CHECKPOINT, WRITTEN_TWICE, steps
+from ..words.report import HOW_TO_MAP, LAST_CHECKPOINT, WRITTEN_TWICE
 from .lines import field, page
 
 MARGIN = 12

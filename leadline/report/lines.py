@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from .plain import line as on_one_line
 from .plain import printable
 
 MARGIN = 9  # columns that name what a line is about
@@ -32,6 +35,25 @@ def page(lines: Iterable[tuple[str, Text]], *, color: bool, width: int, margin: 
         color=color,
         width=width,
     )
+
+
+def labeled(
+    name: str,
+    says: str,
+    width: int,
+    most: int | None = None,
+    *,
+    tail: str = "",
+    label: str = "dim",
+    style: str = "",
+    quoted: bool = False,
+) -> list[Text]:
+    """Return a labeled text, whole or shortened to `most` lines; its tail is never cut off. `label`: the style of the
+    label."""
+    room = width - MARGIN
+    says = on_one_line(says)
+    text = f"{says}{tail}" if most is None else shortened(says, room, most, tail, quoted=quoted)
+    return beside(name, wrapped(Text(text, style), room), style=label)
 
 
 def wrapped(says: Text, room: int) -> list[Text]:
@@ -64,7 +86,7 @@ def shown(lines: Iterable[Text], *, color: bool, width: int) -> str:
 
 
 def aligned(
-    rows: Sequence[Sequence[str]], width: int, *, spare: Sequence[int] = (), styles: Sequence[str] = ()
+    rows: Sequence[Sequence[str]], width: int = sys.maxsize, *, spare: Sequence[int] = (), styles: Sequence[str] = ()
 ) -> Iterator[Text]:
     """Lay rows out in columns, the first row as a dim head. Empty columns go, then those of `spare` in order until all
     fits; what is still too wide is cut. `styles`: of the first cell of each row below the head."""
@@ -91,18 +113,15 @@ def shortened(says: str, room: int, most: int, tail: str = "", *, quoted: bool =
     'Reward fell. … (p=.9)'
     """
     says = says if len(says) <= 2 * room * most else says[: 2 * room * most] + "…"  # a log may hold words of a megabyte
-    if _lines(says + tail, room) <= most:
-        return says + tail
-    for parts in ([] if quoted else SENTENCE.split(says), says.split(" ")):
-        for count in range(len(parts) - 1, 0, -1):
-            short = f"{' '.join(parts[:count])} …{tail}"
-            if _lines(short, room) <= most:
-                return short
+    shorter = (
+        f"{' '.join(parts[:count])} …{tail}"
+        for parts in ([] if quoted else SENTENCE.split(says), says.split(" "))
+        for count in range(len(parts) - 1, 0, -1)
+    )
+    for one in chain([says + tail], shorter):
+        if len(wrapped(Text(one), room)) <= most:
+            return one
     return f"{says[: max(room * most - cell_len(tail) - 2, 0)]}…{tail}"
-
-
-def _lines(says: str, room: int) -> int:
-    return len(wrapped(Text(says), room))
 
 
 def _console(width: int, *, color: bool = False) -> Console:

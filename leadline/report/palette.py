@@ -71,7 +71,7 @@ VERDICTS: Mapping[str, Shade] = {
 }
 
 
-def outcome(verdict: str, outcome: str) -> Shade:
+def outcome(verdict: str, outcome: str | None) -> Shade:
     """Return the color of a verdict: that of what the run came to, where it has ended badly."""
     return VERDICTS[calls_for(verdict, outcome)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 from rich.text import Text
 
@@ -30,23 +32,28 @@ def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
 
 
 def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, first: bool) -> list[Text] | None:
-    """Return one picture in `room` columns; None where it is too little."""
+    """Return one picture in `room` columns; None if it is too little."""
     low, high = one.heights
     bottom, top = axis_label(low, MARGIN - 2), axis_label(high, MARGIN - 2)
     margin = MARGIN if first else max(len(top), len(bottom)) + 2
     if room - margin < TIGHT:
         return None
     plot = draw(one.marks(one.color.terminal), Frame(room - margin, rows, steps, (low, high)), now=one.now)
-    labels = [""] * rows
+    body = beside_axis(plot, bottom, top, margin)
+    return [_caption(one, room, margin if first else 0), *body, _axis(one, steps, room, margin)]
+
+
+def beside_axis(plot: Sequence[Text], bottom: str, top: str, margin: int) -> list[Text]:
+    """Return the lines of a plot beside their axis."""
+    labels = [""] * len(plot)
     if top == bottom:
-        labels[rows // 2] = top
+        labels[len(plot) // 2] = top
     else:
         labels[0], labels[-1] = top, bottom
-    body = [
+    return [
         Text.assemble((f"{label:>{margin - 2}} {'┤' if label else '│'}", "dim"), line, end="")
         for label, line in zip(labels, plot, strict=True)
     ]
-    return [_caption(one, room, margin if first else 0), *body, _axis(one, steps, room, margin)]
 
 
 def _caption(one: Picture, room: int, margin: int) -> Text:

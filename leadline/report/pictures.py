@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from ..contract import Band, Reading, Series
 from ..facts.sections import course_says
 from ..records import dataclass, replace
-from ..words.report import HELD_OUT, KL, REWARD
+from ..words.report import ABOUT_EVAL, ABOUT_KL, ABOUT_REWARD
 from . import palette
 from .braille import Area, Points, frame
 
-FILES = {REWARD: "reward", HELD_OUT: "held-out", KL: "kl"}
+FILES = {ABOUT_REWARD: "reward", ABOUT_EVAL: "held-out", ABOUT_KL: "kl"}
 MOST = 1200  # points: two for every column of pixels
 CORNERS = 4  # points a column of a chart: first, lowest, highest, last
 GAPS = 2  # more if something is missing: the first and the last hole
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
-BRIEFLY = {HELD_OUT: "eval", KL: "KL"}  # where there is little room
+BRIEFLY = {ABOUT_EVAL: "eval", ABOUT_KL: "KL"}  # where there is little room
 AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 
 
@@ -26,7 +26,7 @@ AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 class Picture:
     """One series to draw."""
 
-    about: str  # REWARD, HELD_OUT, KL
+    about: str  # ABOUT_REWARD, ABOUT_EVAL, ABOUT_KL
     says: str  # what it does, or is, in a few words
     series: Series
     band: Band | None
@@ -37,7 +37,7 @@ class Picture:
 
     @property
     def now(self) -> float | None:
-        """The step after which the band is a forecast; None where it ends with what was seen."""
+        """The step after which the band is a forecast; None if it ends with what was seen."""
         band = self.band
         return None if band is None or band.now >= len(band.steps) - 1 else float(band.steps[band.now])
 
@@ -64,13 +64,6 @@ class Picture:
         kept = kept[np.isfinite(self.series.values[kept])]
         return self.series.steps[kept].astype(np.float64), self.series.values[kept]
 
-    @property
-    def reach(self) -> tuple[float, float]:
-        """The steps it spans, forecast and all."""
-        steps = self.series.steps
-        first, last = float(steps[0]), float(steps[-1])
-        return first, last if self.band is None else max(last, float(self.band.steps[-1]))
-
 
 def pictures(reading: Reading) -> tuple[Picture, ...]:
     """Return the plots that the run has, in the order to look at them."""
@@ -78,20 +71,21 @@ def pictures(reading: Reading) -> tuple[Picture, ...]:
     charts, found = reading.chart_data, []
     for name in charts.chart("reward"):
         if name not in others:
-            found.append(_picture(reading, REWARD, name, reading.reward.caption))
-        elif all(one.about == REWARD for one in found):  # the first of the held-out evals
+            found.append(_picture(reading, ABOUT_REWARD, name, reading.reward.caption))
+        elif all(one.about == ABOUT_REWARD for one in found):  # the first of the held-out evals
             start, now, shape = others[name].start, others[name].now, others[name].shape
             says = "" if start is None or now is None else course_says(start, now, shape)
-            found.append(_picture(reading, HELD_OUT, name, says))
+            found.append(_picture(reading, ABOUT_EVAL, name, says))
     if reading.kl_reward.state != "always_zero":
-        found += [_picture(reading, KL, name, reading.kl_reward.caption) for name in charts.chart("kl")]
+        found += [_picture(reading, ABOUT_KL, name, reading.kl_reward.caption) for name in charts.chart("kl")]
     return tuple(found)
 
 
 def span(drawn: tuple[Picture, ...]) -> tuple[float, float]:
-    """Return the steps of all of them: one clock for plots next to each other."""
-    reaches = np.array([one.reach for one in drawn])
-    return float(reaches[:, 0].min()), float(reaches[:, 1].max())
+    """Return the steps of all of them, forecast and all: one clock for plots next to each other."""
+    seen = [one.series.steps for one in drawn]
+    ends = [*seen, *(one.band.steps for one in drawn if one.band is not None)]
+    return float(min(steps[0] for steps in seen)), float(max(steps[-1] for steps in ends))
 
 
 def _picture(reading: Reading, about: str, name: str, says: str) -> Picture:

@@ -12,7 +12,6 @@ from .data import plain
 from .lines import field, page
 from .plain import line
 
-MARGIN = 9
 TEXT = 1500  # characters of a prompt or a response in JSON
 LETTERS = "ABCDEFGHIJ"
 
@@ -30,7 +29,7 @@ def render(
     for name, head, rows in sections(sheet, blind=blind):
         lines += [field("", ""), field(name, head, "bold"), *(field(f"  {label}", says) for label, says in rows)]
     lines += [field("", ""), *(field("answer", says) for says in words.how_to_answer(path, len(sheet.stretches)))]
-    return page(lines, color=color, width=width, margin=MARGIN)
+    return page(lines, color=color, width=width)
 
 
 Section = tuple[str, str, list[tuple[str, str]]]

@@ -11,7 +11,6 @@ from .data import plain
 from .lines import field, page
 from .plain import line
 
-MARGIN = 9
 TEXT = 600  # characters of a prompt or an answer
 PROMPT, RESPONSE = 60, 200  # characters in a line
 
@@ -26,7 +25,7 @@ def render(steps: Sequence[int], found: Sequence[Rollout], most: int, *, color: 
             field("prompt", line(rollout.prompt, TEXT)),
             field("answer", line(rollout.output, TEXT)),
         ]
-    return page(lines, color=color, width=width, margin=MARGIN)
+    return page(lines, color=color, width=width)
 
 
 def render_compact(

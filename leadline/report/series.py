@@ -10,21 +10,18 @@ from ..review.check import Checked
 from ..run import Series
 from ..words import samples as words
 from .data import plain
+from .lines import aligned
 from .plain import line, name
 
-GAP = 2
 SHOWN = 300  # characters of an error
 
 
 def table(told: Binned) -> str:
     """Return one row a bin, one column a series; ends with a newline."""
     rows = [["steps", *map(name, told.names)]]
-    for place, steps in enumerate(told.spans):
-        rows.append([span(*steps), *(words.value(means[place]) for means in told.means)])
-    widths = [max(len(row[column]) for row in rows) + GAP for column in range(len(rows[0]))]
-    return "".join(
-        "".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows
-    )
+    for steps, *means in zip(told.spans, *told.means, strict=True):
+        rows.append([span(*steps), *map(words.value, means)])
+    return "".join(f"{row.plain}\n" for row in aligned(rows))
 
 
 def as_data(told: Binned) -> dict[str, object]:

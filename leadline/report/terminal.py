@@ -9,9 +9,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from ..contract import Finding, Reading
-from ..digits import counted, sure
+from ..digits import counted, steps, sure
 from ..facts.finding import TIMELINE, side_by_side
-from ..records import dataclass
 from ..words import sentence, sentences
 from ..words.report import (
     MORE,
@@ -19,13 +18,12 @@ from ..words.report import (
     folded,
     head_lines,
     missing_says,
-    steps,
     what_was_read,
     worth_a_line,
 )
 from ..words.verdict import headline
 from . import palette
-from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
+from .lines import MARGIN, NARROWEST, labeled, shown, wrapped
 from .panels import panels
 from .pictures import pictures
 from .plain import line, name, printable
@@ -36,22 +34,6 @@ NOTES = 2  # findings that ask for nothing: more are folded
 FINDING, LABELED, FOLDED = 3, 2, 2  # lines that a finding, a labeled line and the folded rest may take
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A labeled text, printed whole or shortened."""
-
-    name: str  # what it is about, in the margin
-    says: str
-    tail: str = ""  # never cut off
-    style: str = ""  # of the margin
-    quoted: bool = False  # from a log: not made of sentences
-
-    def lines(self, room: int, most: int | None = None) -> list[Text]:
-        says = line(self.says)
-        text = f"{says}{self.tail}" if most is None else shortened(says, room, most, self.tail, quoted=self.quoted)
-        return beside(self.name, wrapped(Text(text), room), style=self.style or "dim")
-
-
 def render(
     reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False, height: int = HEIGHT
 ) -> str:
@@ -59,40 +41,37 @@ def render(
 
     Verbose: all of it, with the probabilities behind the words."""
     width = max(width, NARROWEST)
-    room = width - MARGIN
+    path, read = printable(reading.run.path), " · ".join(map(printable, what_was_read(reading.run)))
     if verbose:
-        head = _head(reading, width, most=None)
-        head += Item("run", f"{reading.run.path} · {' · '.join(what_was_read(reading.run))}").lines(room)
+        head = [*_head(reading, width, most=None), *labeled("run", f"{path} · {read}", width)]
         drawn = panels(pictures(reading), width=width, rows=10)
-        rest = [line for item in _in_full(reading) for line in item.lines(room)]
+        rest = [line for name, says in _in_full(reading) for line in labeled(name, says, width)]
         return shown([*head, *drawn, *rest], color=color, width=width)
     height = min(height, HEIGHT)
-    path, read = printable(reading.run.path), " · ".join(map(printable, what_was_read(reading.run)))
-    free = room - len(read) - 3
+    free = width - MARGIN - len(read) - 3
     if len(path) > free:  # the end is what tells runs apart
         path = f"…{path[len(path) - max(free - 1, 0) :]}" if free > 8 else "…"
-    head = [*_head(reading, width), *Item("run", f"{path} · {read}").lines(room, 1)]
+    head = [*_head(reading, width), *labeled("run", f"{path} · {read}", width, 1)]
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     drawn = panels(pictures(reading), width=width, rows=rows) if rows else []
-    foot = [Item("note", note) for note in reading.run.notes[:2]]
+    foot = [("note", note) for note in reading.run.notes[:2]]
     if missing := missing_says(reading):
-        foot.append(Item("missing", missing))
-    rest = [line for item in foot for line in item.lines(room, LABELED)]
+        foot.append(("missing", missing))
+    rest = [line for name, says in foot for line in labeled(name, says, width, LABELED)]
     left = height - len(head) - len(drawn) - len(rest)
-    return shown([*head, *drawn, *_findings(reading, room, left), *rest], color=color, width=width)
+    return shown([*head, *drawn, *_findings(reading, width, left), *rest], color=color, width=width)
 
 
 def _head(reading: Reading, width: int, most: int | None = LABELED) -> list[Text]:
     """Return the headline and the labeled lines; two samples if text is the evidence."""
     judgement = reading.judgement
-    shade = palette.outcome(judgement.verdict, judgement.outcome)
-    items = [
-        Item(one.label, one.says, _tail(one.finding) * (one.label != "cause"), quoted=one.quoted)
-        for one in head_lines(reading)
-    ]
-    style = f"bold {shade.terminal}".strip()
-    lines = [part for row in _rows(line(headline(judgement)), width) for part in wrapped(Text(row, style), width)]
-    return [*lines, Text(), *(one for item in items for one in item.lines(width - MARGIN, most))]
+    style = f"bold {palette.outcome(judgement.verdict, judgement.outcome).terminal}".strip()
+    rows = _rows(line(headline(judgement)), width)
+    lines = [*(part for row in rows for part in wrapped(Text(row, style), width)), Text()]
+    for one in head_lines(reading):
+        tail = "" if one.label == "cause" else _tail(one.finding)
+        lines += labeled(one.label, one.says, width, most, tail=tail, quoted=one.quoted)
+    return lines
 
 
 def _rows(said: str, width: int) -> list[str]:
@@ -111,7 +90,7 @@ def _rows(said: str, width: int) -> list[str]:
     return rows
 
 
-def _findings(reading: Reading, room: int, left: int) -> list[Text]:
+def _findings(reading: Reading, width: int, left: int) -> list[Text]:
     """Findings by weight, as long as there is room; then the first clause of each of the others, and the order in
     which things changed. The findings in the head are not repeated."""
     asked, broke = worth_a_line(reading), reading.judgement.reason.kind == "fallen"
@@ -120,7 +99,7 @@ def _findings(reading: Reading, room: int, left: int) -> list[Text]:
         if one in asked:
             told.append((one, says))
         elif one.id == TIMELINE and (broke or "→" in says):  # what changed together is worth a line only if it broke
-            after += Item("timeline", says.partition(": ")[2].removesuffix(".")).lines(room, 1)
+            after += labeled("timeline", says.partition(": ")[2].removesuffix("."), width, 1)
     left -= len(after)
     lines: list[Text] = []
     rest: list[str] = []
@@ -128,14 +107,14 @@ def _findings(reading: Reading, room: int, left: int) -> list[Text]:
     for place, (finding, says) in enumerate(told):
         notes += finding.severity == "note"
         style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
-        made = Item(finding.severity, says, _tail(finding), style).lines(room, FINDING)
+        made = labeled(finding.severity, says, width, FINDING, tail=_tail(finding), label=style or "dim")
         kept_free = FOLDED if place < len(told) - 1 else 0
         if rest or notes > NOTES or len(lines) + len(made) + kept_free > left:
             rest.append(first_clause(says))
         else:
             lines += made
     if rest and left > len(lines):
-        lines += Item("also", folded(rest), MORE).lines(room, max(min(FOLDED, left - len(lines)), 1))
+        lines += labeled("also", folded(rest), width, max(min(FOLDED, left - len(lines)), 1), tail=MORE)
     return [*lines, *after]
 
 
@@ -143,34 +122,35 @@ def _tail(finding: Finding | None) -> str:
     return "" if finding is None else f" [{finding.id}, {sure(finding.p)}]"
 
 
-def _in_full(reading: Reading) -> Iterator[Item]:
-    """Yield the words of every section with the probabilities behind them, every finding with what it rests on."""
+def _in_full(reading: Reading) -> Iterator[tuple[str, str]]:
+    """Yield labels and words: of every section with the probabilities behind them, of every finding with what it rests
+    on."""
     reward, kl, machine = reading.reward, reading.kl_reward, reading.resources
-    yield Item("reward", f"{reward.shape}: {reward.say()}")
+    yield "reward", f"{reward.shape}: {reward.say()}"
     ranked = sorted(reward.probabilities.items(), key=lambda item: -item[1])
-    yield Item("", ", ".join(f"{word} {sure(p)}" for word, p in ranked if p >= 0.01))
-    yield from (Item("reward", f"{one.name}: {one.shape} ({sure(one.p)})") for one in reward.others)
-    yield Item("kl", f"{kl.regime}: {kl.say()}")
+    yield "", ", ".join(f"{word} {sure(p)}" for word, p in ranked if p >= 0.01)
+    yield from (("reward", f"{one.name}: {one.shape} ({sure(one.p)})") for one in reward.others)
+    yield "kl", f"{kl.regime}: {kl.say()}"
     for one in kl.segments:
-        yield Item("", f"{steps(one.first_step, one.last_step)}: {one.regime} ({sure(one.p)})")
-    yield Item("loss", reading.policy_loss.say())
+        yield "", f"{steps(one.first_step, one.last_step)}: {one.regime} ({sure(one.p)})"
+    yield "loss", reading.policy_loss.say()
     if machine.phases:
-        yield Item("time", machine.time(most=len(machine.phases)))
-    yield from (Item("time", remark.say()) for remark in machine.remarks)
+        yield "time", machine.time(most=len(machine.phases))
+    yield from (("time", remark.say()) for remark in machine.remarks)
     # each process once, however many stretches of time it ran for
-    stretches = Counter((one.process, one.did.say(), one.p) for one in reading.conflicts)
-    for (process, did, p), times in stretches.items():
+    processes = Counter((one.process, one.did.say(), one.p) for one in reading.conflicts)
+    for (process, did, p), times in processes.items():
         ran = f" ({counted(times, 'interval')})" if times > 1 else ""
-        yield Item("process", f"{process}{ran}: {did} ({sure(p)})")
+        yield "process", f"{process}{ran}: {did} ({sure(p)})"
     for finding in reading.findings:
-        yield Item(finding.severity, sentence(finding), _tail(finding))
+        yield finding.severity, f"{sentence(finding)}{_tail(finding)}"
         for evidence in finding.evidence:
             more = f": {evidence.text}" if evidence.text else ""
             samples = f", {counted(len(evidence.samples), 'sample')}" if evidence.samples else ""
-            yield Item("", f"{evidence.signal}, {steps(evidence.first_step, evidence.last_step)}{samples}{more}")
-        yield from (Item(when, says) for when, says in side_by_side(finding.facts))
-    yield from (Item("normal", expected.text) for expected in reading.benign)
-    yield from (Item("event", happened.say()) for happened in reading.run.events)
-    yield from (Item("note", note) for note in reading.run.notes)
-    yield from (Item("missing", f"{lacking.name}: {lacking.why}") for lacking in reading.run.missing)
-    yield from (Item("unread", name(key)) for key in reading.run.unread_keys)
+            yield "", f"{evidence.signal}, {steps(evidence.first_step, evidence.last_step)}{samples}{more}"
+        yield from ((when, says) for when, says in side_by_side(finding.facts))
+    yield from (("normal", expected.text) for expected in reading.benign)
+    yield from (("event", happened.say()) for happened in reading.run.events)
+    yield from (("note", note) for note in reading.run.notes)
+    yield from (("missing", f"{lacking.name}: {lacking.why}") for lacking in reading.run.missing)
+    yield from (("unread", name(key)) for key in reading.run.unread_keys)

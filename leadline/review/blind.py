@@ -10,7 +10,7 @@ from typing import Literal
 
 from ..records import dataclass, replace
 from ..run import Rollout, Samples
-from ..text.sampler import spread
+from ..text.sampler import rank, spread
 
 STEPS = 10  # graded, the first and the last among them
 EACH = 8  # samples per step
@@ -46,7 +46,7 @@ def choose_blind(samples: Samples) -> tuple[Shown, ...]:
         plain.append(Shown("", "sample", number, short))
     key = blake2b(b"".join(_digest(f"{one.step}\0{one.prompt}\0{one.output}") for one in picked)).digest()
     early, late = thirds([shown.rollout.step for shown in plain])
-    best = sorted(plain, key=lambda shown: (-_score(shown.rollout), shown.of))
+    best = sorted(plain, key=lambda shown: (-rank(shown.rollout), shown.of))
     good = [shown for shown in best if shown.rollout.step in early][: SPOILED // 2]
     others = [shown for shown in _drawn(plain, key + b"spoiled") if shown not in good]
     made = [
@@ -106,10 +106,6 @@ def _spoiled(rollout: Rollout) -> Rollout:
     order = sorted(range(len(text)), key=lambda place: _digest(f"{place}\0{text}"))
     mixed = "".join(text[place] for place in order)
     return replace(rollout, output=mixed if mixed != text else f"{text[::-1]}?{text}"[: max(len(text), 2)])
-
-
-def _score(rollout: Rollout) -> float:
-    return rollout.score if math.isfinite(rollout.score) else -math.inf
 
 
 def _drawn(plain: Sequence[Shown], key: bytes) -> list[Shown]:

@@ -103,7 +103,7 @@ def check(run: Run, *, regex: str | None = None, python: Path | None = None, tim
 def _now(view: View, series: Series) -> Shape:
     part = view.whole.of(series)
     assert part is not None  # for the type checker: it holds numbers
-    return shape_of(part.curve, part.series)
+    return shape_of(part)
 
 
 def _by_step(name: str, samples: Sequence[Rollout], values: Sequence[float]) -> Series:
@@ -117,7 +117,7 @@ def _by_step(name: str, samples: Sequence[Rollout], values: Sequence[float]) -> 
 
 def _scored(kind: str, told: str, samples: Sequence[Rollout], timeout: float) -> list[tuple[float | None, str]]:
     asked = "".join(json.dumps(row) + "\n" for row in ([kind, told], *([one.prompt, one.output] for one in samples)))
-    child = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-I", "-c", CHILD],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -126,13 +126,13 @@ def _scored(kind: str, told: str, samples: Sequence[Rollout], timeout: float) ->
         encoding="utf-8",
         errors="replace",
         start_new_session=True,
-    )
-    try:
-        answered, said = child.communicate(asked, timeout=timeout)
-    except subprocess.TimeoutExpired:
-        raise _failed(f"The check took longer than {timeout:g} s for {len(samples)} samples.", kind) from None
-    finally:
-        _end(child)
+    ) as child:
+        try:
+            answered, said = child.communicate(asked, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise _failed(f"The check took longer than {timeout:g} s for {len(samples)} samples.", kind) from None
+        finally:
+            _end(child)
     rows = answered.splitlines()
     if child.returncode != 0 or len(rows) != len(samples):
         last = next((row for row in reversed(said.splitlines()) if row.strip()), f"exit code {child.returncode}")
@@ -147,10 +147,6 @@ def _end(child: subprocess.Popen[str]) -> None:
     else:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    for stream in (child.stdin, child.stdout, child.stderr):
-        if stream is not None:
-            stream.close()
 
 
 def _failed(what: str, kind: str) -> BadOrder:

@@ -17,6 +17,7 @@ import orjson
 
 from ..errors import BadOrder
 from ..records import dataclass, field
+from ..state import replacing
 from ..tokens import cost
 from ..words.review import GRADER
 from .blind import Shown
@@ -206,9 +207,8 @@ class Endpoint:
         """Remember a usable reply."""
         if self.cache is not None:
             self.cache.mkdir(parents=True, exist_ok=True)
-            part = self.cache / f"{request.name}.part"
-            part.write_bytes(raw)
-            part.replace(part.with_suffix(".json"))
+            with replacing(self.cache / f"{request.name}.json") as file:
+                file.write(raw)
 
     def _called(self, request: GradingRequest) -> bytes:
         shaped = True

@@ -23,7 +23,7 @@ from typing import Any, TypeGuard
 from ..errors import FURTHEST, CannotWrite
 from ..records import dataclass, replace
 from ..run import Grade, Review, Run, Samples
-from ..state import state_folder
+from ..state import replacing, state_folder
 from ..words.review import damaged_lines, of_other_samples
 
 if sys.platform != "win32":  # there a short append is one call as well
@@ -154,9 +154,8 @@ def forget(path: str) -> int:
             if not others:
                 file.unlink()
             elif len(others) < len(told):
-                part = file.with_name(f"{file.name}.part")
-                part.write_text("".join(json.dumps(line) + "\n" for line in others), encoding="utf-8")
-                part.replace(file)
+                with replacing(file) as kept:
+                    kept.writelines(json.dumps(line).encode() + b"\n" for line in others)
     return count
 
 

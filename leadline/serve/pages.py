@@ -135,18 +135,19 @@ def _needy(reason: Needy, now: float, visitor: Visitor) -> str:
 
 
 def _listed(lines: Sequence[RowNow], now: float, visitor: Visitor, *, mixed: bool = False) -> str:
-    listed = "".join(_urgent(one, now, visitor, badge=mixed and one.need in words.NOT_IN_HEADLINE) for one in lines)
+    listed = "".join(_urgent(one, now, visitor, mixed=mixed) for one in lines)
     return f'<ol class="urgent">{listed}</ol>' if listed else ""
 
 
-def _urgent(one: RowNow, now: float, visitor: Visitor, *, badge: bool = False) -> str:
-    row, need = one.row, one.need or ""
+def _urgent(one: RowNow, now: float, visitor: Visitor, *, mixed: bool) -> str:
+    row, need, heading = one.row, one.need or "", "h3" if mixed else "h4"  # below the title of its need, if it has one
     facts = [
         f"step {words.steps(row.last_step, row.planned_steps)}",
         f"{words.amount(row.gpu_hours_left)} GPU-h left" if row.gpu_hours_left else "",
         words.ago(row.last_at, now),
         one.handed_to or "",
     ]
+    badge = mixed and need in words.NOT_IN_HEADLINE
     called = f'<span class="badge">{h(words.need_called(need))}</span> ' if badge else ""
     box = button = ""
     if visitor.may_act:
@@ -156,8 +157,8 @@ def _urgent(one: RowNow, now: float, visitor: Visitor, *, badge: bool = False) -
             f"{h(words.ACKNOWLEDGE)}</button>"
         )
     return (
-        f'<li class="need-{h(need)}">{box}<h4 title="{h(row.name)}">'
-        f'<a href="/run/{one.key}">{h(row.name, 160)}</a></h4>{spark(row)}'
+        f'<li class="need-{h(need)}">{box}<{heading} title="{h(row.name)}">'
+        f'<a href="/run/{one.key}">{h(row.name, 160)}</a></{heading}>{spark(row)}'
         f'<p class="why" title="{h(f"{row.says}. {_do(row, need)}")}">{called}{_headline(row)}</p>'
         f'<p class="facts">{"".join(f"<span>{h(fact)}</span>" for fact in facts if fact)}</p>{button}</li>'
     )

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..contract import Reading
 from ..digits import capital
-from ..facts import NEEDS_EYES
+from ..facts.finding import NEEDS_EYES
 from ..facts.judgement import Judgement
-from ..reading.wall_clock import patience, still_from, usual_gap
+from ..reading.wall_clock import LONG, row_times, still_from
 from ..report.data import as_data, dump
-from ..run import HEADLINE, Run, Series
+from ..run import REWARD, Run, Series
 from ..sources.source import Log
 from ..words.verdict import headline, why
 from .naming import called
@@ -22,6 +22,27 @@ from .row import FINISHED, Need, Row, ShelfEntry, Unit
 POINTS = 48  # of a sparkline
 # Kinds of reasons that say that the rest of the plan buys nothing.
 SPENT = ("flat", "ceiling", "no_trend")
+# Silence is told to a person long before a run is taken to be finished.
+SILENT = 600.0  # seconds without a new row after which a run that is not at its end counts as silent
+UNKNOWN_GAP = 90.0  # seconds that stand for the usual time between rows where no two were seen
+GAPS = 30  # rows that tell the usual time between two
+
+
+def usual_gap(run: Run) -> float | None:
+    """Return the usual seconds between two rows lately, by their own dates; None if they have none."""
+    rows = row_times(run)
+    gaps = np.empty(0) if rows is None else np.diff(rows[1][-GAPS:])
+    forward = gaps[gaps >= 0]  # a clock that was set back says nothing
+    return float(np.median(forward)) if len(forward) else None
+
+
+def patience(gap: float | None) -> float:
+    """Return the seconds after its last row from which on a run is silent. `gap`: the usual ones between two.
+
+    >>> patience(None), patience(2.0), patience(60.0)
+    (1800.0, 600.0, 1200.0)
+    """
+    return max(SILENT, LONG * (UNKNOWN_GAP if gap is None else gap))
 
 
 def times(run: Run, modified: float | None) -> tuple[float | None, float | None, float | None]:
@@ -72,7 +93,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
             level=judgement.reason.level,
             need=need_of(judgement, asks=asks),
-            spark=spark(run.get(judgement.judged or HEADLINE) or run.get(HEADLINE) or next(iter(run.series), None)),
+            spark=spark(run.get(judgement.judged or REWARD) or run.get(REWARD) or next(iter(run.series), None)),
             mark=mark,
             digest=hashlib.sha256(body).hexdigest(),
             outcome=judgement.outcome,

@@ -25,7 +25,7 @@ from .roles import recognised
 from .rollouts import read_samples
 from .same_run import CHOSEN, FoundRun, Joining
 from .source import HEAD, Log, Reader, Source, names_of
-from .text import BLOCK, GZIP, TextSource, head_of, unpacked, unpacked_head
+from .text import BLOCK, TextSource, head_of, unpacked, unpacked_head
 from .walk import is_of_the_system, walk
 
 __all__ = [
@@ -194,13 +194,10 @@ def read_stream(data: bytes | Iterable[bytes], *, name: str = "-", mapping: Mapp
     head = b""
     while len(head) < HEAD and (piece := next(pieces, b"")):
         head += piece
-    chunks = itertools.chain([head], pieces)
-    if head.startswith(GZIP):
-        chunks = unpacked(chunks)  # type: ignore[assignment]
     source = next((one for one in TEXT_SOURCES if one.recognises(Path(name), unpacked_head(head[:HEAD]))), None)
     parser = None if source is None else source.parser()
     size = 0
-    for chunk in chunks:
+    for chunk in unpacked(itertools.chain([head], pieces)):
         size += len(chunk)
         if parser is not None:
             parser.feed(chunk)

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import NotAnRLRun
 from ..records import dataclass, replace
-from ..run import HEADLINE, Question, Run, Series, Steps, Values
+from ..run import REWARD, Question, Run, Series, Steps, Values
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
-from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, may_be_reward, of_tools, other_training
+from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, may_be_reward, meant, of_tools, other_training
 from ..vocabulary.names import prefixes, tokens
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings
@@ -29,7 +29,7 @@ STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/a
 MOST_ASKED = 6  # keys that a question names
 FAILED_CALLS = "tools/failure_frac"
 # What words are asked for even of a framework that is known: whoever writes the environment or the loop names these.
-OF_ANY_FRAMEWORK = (HEADLINE, "reward/accuracy", "entropy", FAILED_CALLS, "tools/calls_per_sample")
+OF_ANY_FRAMEWORK = (REWARD, "reward/accuracy", "entropy", FAILED_CALLS, "tools/calls_per_sample")
 HELD_OUT_SCORE = re.compile(r"eval/(?:.+/)?(?:acc|em|f1)/mean|eval/(?:gold|golden|oracle)\b.*")
 TOLD = -1  # rank of what the user says: before everything a dialect knows
 # Which columns are the running mean or a copy of another.
@@ -67,9 +67,7 @@ class LogView:
         before rounded, the later attempt, the longer."""
         attempt = -np.inf if self.log.attempt is None else self.log.attempt
         last = max((int(column.steps.max()) for column in self.columns.values() if len(column.steps)), default=0)
-        keys = list(self.columns)
-        known = (translate(key, self.dialect) for key in keys) if self.dialect else guess(keys).values()
-        rewarded = any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
+        rewarded = "reward/mean" in meant(self.columns, self.dialect)
         exact = self.log.trust == "exact"
         known_by = self.dialect is not None
         return not self.log.captured, known_by, rewarded, not self.log.counts_rows, exact, attempt, last
@@ -185,7 +183,7 @@ def _told(log: Log, algorithm: str | None, family: str | None, prefix: str = "")
         dialect = detect(keys, algorithm=algorithm, family=family)
         if dialect is not None:
             return dialect
-        if any(meaning.canonical == "reward/mean" for meaning in guess(keys).values()):
+        if "reward/mean" in meant(keys):
             return None
     return None
 
@@ -285,13 +283,13 @@ def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str
         for key, column in columns.items()
         if key not in meanings or (meanings[key].canonical.startswith("env/") and of_tools(tokens(key)) is not None)
     }
-    known = any(one.canonical == HEADLINE for key, one in meanings.items() if key not in points)
+    known = any(one.canonical == REWARD for key, one in meanings.items() if key not in points)
     tell = partial(by_words, points=points, averages=running_means(columns), rewarded=known)
     guessed = tell(points)
-    asked = guessed.unclear.get(HEADLINE, ())
+    asked = guessed.unclear.get(REWARD, ())
     if asked and (twice := copies({key: columns[key] for key in asked})):
         guessed = tell(points.keys() - twice)
-    chosen = next((key for key, one in guessed.meanings.items() if one.canonical == HEADLINE), None)
+    chosen = next((key for key, one in guessed.meanings.items() if one.canonical == REWARD), None)
     if chosen is not None:  # one number under several names is no part of itself, and no other choice
         said = {key: columns[key] for key in points}
         twice = frozenset(key for key in said if key != chosen and copies({chosen: said[chosen], key: said[key]}))

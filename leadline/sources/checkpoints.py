@@ -1,6 +1,6 @@
 """Saved states of the policy: how each framework names them, and whether they are whole by the framework's own mark.
 
-A mark is what the framework writes last (atlas.md section 4). Where there is none, `complete` stays None: a folder that
+A mark is what the framework writes last. Where there is none, `complete` stays None: a folder that
 exists proves nothing, and neither does one that has stopped growing.
 """
 

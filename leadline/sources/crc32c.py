@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 POLYNOMIAL = 0x82F63B78
-TOGETHER = 2048  # records: what they touch should stay in the processor's cache, which the passes below go over again
 LONGEST = 256  # bytes of a record that is checked together with others
 MASK = 0xA282EAD8  # TensorBoard and LevelDB turn and shift a checksum so that it may be stored beside its own data
 
@@ -47,11 +46,12 @@ def crc32c_of_many(
 ) -> NDArray[np.uint32]:
     """Return the checksums of `data[begin : begin + length]` for all records at once; none may be longer than
     LONGEST."""
-    found = np.empty(len(begins), dtype=np.uint32)
-    for at in range(0, len(begins), TOGETHER):
-        some = slice(at, at + TOGETHER)
-        found[some] = _linear(data, begins[some], lengths[some])
-    return found ^ starts()[lengths] ^ np.uint32(0xFFFFFFFF)
+    found: NDArray[np.uint32] = starts()[lengths] ^ np.uint32(0xFFFFFFFF)
+    last = begins + lengths - 1
+    for distance, row in enumerate(tables()[: lengths.max(initial=0)]):
+        reached = np.flatnonzero(lengths > distance)
+        found[reached] ^= row[data[last[reached] - distance]]
+    return found
 
 
 def crc32c(record: bytes) -> int:
@@ -70,21 +70,6 @@ def crc32c(record: bytes) -> int:
 def masked(checksum: Any) -> Any:
     """Return a checksum as it is stored, or an array of them, which wraps by itself."""
     return (((checksum >> 15) | (checksum << 17)) + MASK) & 0xFFFFFFFF
-
-
-def _linear(data: NDArray[np.uint8], begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint32]:
-    order = np.argsort(-lengths, kind="stable")
-    last = (begins + lengths)[order] - 1
-    reach = np.searchsorted(-lengths[order], -np.arange(1, LONGEST + 1), side="right")  # how many are that long
-    found = np.zeros(len(lengths), dtype=np.uint32)
-    for distance, row in enumerate(tables()):
-        many = int(reach[distance])
-        if not many:
-            break
-        found[:many] ^= row.take(data.take(last[:many] - distance))
-    unsorted = np.empty_like(found)
-    unsorted[order] = found
-    return unsorted
 
 
 @cache

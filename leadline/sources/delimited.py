@@ -21,7 +21,6 @@ WANDB = re.compile(r"^(?P<run>.+) - (?P<key>.+?)(?P<bound>__M(IN|AX))?$")  # a c
 DECIMAL = re.compile(r"^(\s*[-+]?\d+),(\d+(?:[eE][-+]?\d+)?\s*)$")
 TENSORBOARD = ("Wall time", "Step", "Value")  # a curve that was downloaded; its file is named after run and tag
 TAG = re.compile(r"^(?:run-.*-)?tag-(?P<tag>.+)$")
-AT_ONCE = 1024  # lines filed in one call
 WIDEST = 10_000  # columns
 FEWEST = 3  # numbers below a name that make it a column
 NONE = ("none", "null", "na", "n/a")
@@ -68,26 +67,9 @@ class Separated:
         return self._monitor is not None or may_be_logged(self._first)
 
     def feed(self, chunk: bytes) -> None:
-        lines = [line for some in self._lines.take(chunk) for line in some]
-        for at in range(0, len(lines), AT_ONCE):
-            some = lines[at : at + AT_ONCE]
-            if self._take_all(some):
-                self._number += len(some)
-                continue
-            for line in some:
-                self._number += 1
-                self._take(line.decode("utf-8", errors="replace").rstrip("\r"))
-
-    def _take_all(self, lines: list[bytes]) -> bool:
-        """Take many lines at once if they are as plain as can be: a number in every cell."""
-        if len(lines) < ENOUGH or self._separator == ";" or self._skipped or self._monitor is not None:
-            return False
-        separator = self._separator.encode()
-        cells = [line.split(separator) for line in lines]
-        if set(map(len, cells)) != {len(self._header)} or not self._rows.add_cells(self._header, cells):
-            return False
-        self._numeric += len(lines)
-        return True
+        for line in self._lines.take(chunk):
+            self._number += 1
+            self._take(line.decode("utf-8", errors="replace").rstrip("\r"))
 
     def _take(self, line: str) -> None:
         if not line.strip():
@@ -112,7 +94,7 @@ class Separated:
             for key, cell in zip(self._header, cells, strict=True)
             if cell and key not in self._skipped
         }
-        has_number = any(isinstance(value, float) for value in values.values())
+        has_number = float in map(type, values.values())
         self._numeric += has_number
         self._wordy += not has_number
         if len(self._first) < ENOUGH:
@@ -150,6 +132,8 @@ class Separated:
         self._header = [name if header.index(name) == place else f"{name}#{place}" for place, name in enumerate(header)]
 
     def _cells(self, line: str) -> list[str]:
+        if '"' not in line and self._separator != ";":
+            return line.split(self._separator)
         try:
             cells = next(csv.reader([line], delimiter=self._separator), [])
         except csv.Error:
@@ -174,9 +158,10 @@ def _tag(path: Path) -> str:
 
 
 def _value(cell: str) -> object:
-    if cell.strip().lower() in NONE:
-        return math.nan
-    number = as_number(cell)
+    try:
+        return float(cell)  # nearly all of them
+    except ValueError:
+        number = math.nan if cell.strip().lower() in NONE else as_number(cell)
     return cell if number is None else number
 
 

@@ -286,8 +286,8 @@ def _of_samples(files: Sequence[Path]) -> Carrier | None:
         kept = rollouts.find(files)
         log = _curve(kept)
         if log is not None and isinstance(kept.rollouts, rollouts.SampleFiles):
-            place = next(iter(kept.rollouts.files))
-            return Carrier(SAMPLES, place.absolute(), log, place.stat().st_mtime)
+            changed, place = max((file.stat().st_mtime, file) for file in kept.rollouts.files)
+            return Carrier(SAMPLES, place.absolute(), log, changed)
     return None
 
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..vocabulary.guess import may_be_reward, words
-from ..vocabulary.names import tokens
+from ..vocabulary.guess import may_be_reward
+from ..vocabulary.names import tokens, words
 from .clock import STEPS, step_key
 from .number import as_number, as_step, flat, loads
 from .paths import COUNT

@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
-
 from . import json_document
 from .number import as_step, flat, object_in
 from .row import FreeRows, is_row, may_be_logged, unwrapped
@@ -17,7 +15,6 @@ from .text import Lines
 
 JOURNAL = b'{"leadline":'
 BLANK = b"\xef\xbb\xbf \t\r\n"
-AT_ONCE = 1 << 17  # bytes parsed in one call: few enough for their objects to stay in the processor's cache
 LOOKED_AT = 20  # lines
 
 
@@ -49,25 +46,12 @@ class JsonLines:
         self._unreadable: list[tuple[int, int]] = []
 
     def feed(self, chunk: bytes) -> None:
-        first, start, end = self._lines.around(chunk)
-        if first:
-            self._take(first[:-1].split(b"\n"))
-        while start < end:
-            stop = chunk.find(b"\n", start + AT_ONCE, end) + 1 or end
-            self._take(chunk[start : stop - 1].split(b"\n"))
-            start = stop
-
-    def _take(self, lines: list[bytes]) -> None:
-        entries = _at_once(lines)
-        if entries is not None and self._rows.add_all(entries):
-            self._number += len(entries)
-            return
-        for line in lines:
+        for line in self._lines.take(chunk):
             self._number += 1
-            if line.strip() and not self._take_one(line):
+            if line.strip() and not self._take(line):
                 self._unreadable.append((self._number, len(self._rows)))
 
-    def _take_one(self, line: bytes) -> bool:
+    def _take(self, line: bytes) -> bool:
         entry = object_in(line)
         if entry is None:
             return False
@@ -81,8 +65,8 @@ class JsonLines:
     def log(self) -> Log:
         rest = self._lines.rest
         torn = bool(rest.strip())
-        if rest.rstrip().endswith(b"}") and self._take_one(rest):  # a whole object cannot grow
-            self._lines.drop_rest()
+        if rest.rstrip().endswith(b"}") and self._take(rest):  # a whole object cannot grow
+            self._lines.rest = b""
             torn = False
         log = self._rows.log(torn=torn, unreadable=self._unreadable, notes=self._lines.notes)
         return log if self._journal is None else self._journal.described(log)
@@ -122,16 +106,6 @@ class JournalSaid:
             ended="completed" if self._ended else None,
             label=self._label or None,
         )
-
-
-def _at_once(lines: list[bytes]) -> list[dict[str, object]] | None:
-    """Return the objects of many lines, parsed in one call, which is much faster than one a line; None if that cannot
-    be done. As many objects as lines must come out: two bad lines that make a good one together are told by that."""
-    try:
-        entries: list[dict[str, object]] = orjson.loads(b"[" + b",".join(lines) + b"]")
-    except orjson.JSONDecodeError:
-        return None
-    return entries if len(entries) == len(lines) and set(map(type, entries)) == {dict} else None
 
 
 parser = JsonLines

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..errors import BadMapping
 from ..run import Question
+from ..state import replacing
 from ..vocabulary import canonical_names
 from ..vocabulary.names import listed
 from .number import as_step
@@ -111,9 +112,8 @@ def write_mapping(folder: Path, known: Mapping[str, str], asked: Sequence[Questi
         before, after = text[: head.end()].rstrip("\n") + "\n", text[head.end() :]
     else:
         before, after = text + ("\n" if text and not text.endswith("\n") else "") + "[map]\n", ""
-    part = file.with_name(f"{FILE}.part")
-    part.write_text(before + "\n".join(lines) + "\n" + after, encoding="utf-8")
-    part.replace(file)
+    with replacing(file) as written:
+        written.write((before + "\n".join(lines) + "\n" + after).encode())
     return file
 
 

@@ -33,16 +33,18 @@ def as_number(value: object) -> float | None:
         except OverflowError:  # an integer beyond any float
             return math.inf if value > 0 else -math.inf
     if isinstance(value, str):
-        wrapped = WRAPPER.match(value.strip())
         try:
-            return float(wrapped[1] if wrapped else value)
+            return float(value)
         except ValueError:
-            return None
+            wrapped = WRAPPER.match(value.strip())
+            return as_number(wrapped[1]) if wrapped else None
     return None
 
 
 def as_step(value: object) -> int | None:
     """Return the step in a logged value; None if it is no whole number that a step can be."""
+    if type(value) is int and abs(value) < FURTHEST:  # nearly all of them
+        return value
     number = as_number(value)
     if number is None or not math.isfinite(number) or number != int(number) or abs(number) >= FURTHEST:
         return None

@@ -14,6 +14,7 @@ STATES = {".zip", ".cleanrl_model", ".ckpt", ".nemo"}  # states that are single 
 NO_LOGS = {*listed("no log")}  # of our own sidecar, of trackers, of tokenizers
 NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini", ".yaml", ".yml"}  # people's own files
 NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
+NO_SUFFIX |= {".part"}  # not yet whole, or left by a kill (`state.replacing`)
 NO_SUFFIX |= {".js", ".jsx", ".ts", ".tsx", ".css", ".c", ".cc", ".cpp", ".cu", ".h", ".rs", ".go", ".java"}
 DIGITS = re.compile(r"\d+")
 LOGGED = re.compile(

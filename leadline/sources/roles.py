@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..records import dataclass, field, replace
 from ..vocabulary import knows_rl
-from ..vocabulary.guess import SAMPLED, guess
+from ..vocabulary.guess import SAMPLED, meant
 from ..vocabulary.names import tokens, words
 from . import paths, rollouts
 from .agreement import Keyed
@@ -32,7 +32,7 @@ LOOKED_INTO = 400  # files whose first bytes are looked at for records of the ma
 FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are as the first of them is
 # Logs.
 SETTINGS = re.compile(r"(?:config|args|training_args|hparams|hyperparameters)\.(?:json|ya?ml)")
-REWARD = re.compile(r"rew(?:ard)?s?(?![a-z])|score|return|accuracy", re.IGNORECASE)
+REWARD_KEY = re.compile(r"rew(?:ard)?s?(?![a-z])|score|return|accuracy", re.IGNORECASE)
 HELD_OUT = re.compile(r"eval|val(?![a-z])|validation|test", re.IGNORECASE)
 # What only training has: a log with one of these is none of evaluations, whatever it is called.
 OF_TRAINING = {"lr", "grad", "kl", "entropy", "clip", "advantage", "advantages", "learning"}
@@ -137,7 +137,7 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
 def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
     """Return the roles that names tell, or for records of the machine and known samples, names and first bytes."""
     others: dict[Path, tuple[Role, str]] = {}
-    kept = _samples(files)
+    kept = rollouts.dumped(files)
     machine = {file for file in machine_files(files) if record_at(file) is not None}
     for file in files:
         if file in kept:
@@ -184,16 +184,6 @@ def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
     return len(begun.log().table) > (paths.step_in(file) is None)
 
 
-def _samples(files: Sequence[Path]) -> set[Path]:
-    """Return the files that keep samples. Each folder is also asked about by itself: of one run, a format may take only
-    the last file of a step."""
-    by_folder: dict[Path, list[Path]] = {}
-    for file in files:
-        by_folder.setdefault(file.parent, []).append(file)
-    lots = [files, *by_folder.values()] if len(by_folder) > 1 else [files]
-    return {file for lot in lots for file in rollouts.dumped(lot)}
-
-
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
     """Return whether a JSON document that does not call itself a log lies beside a file that may be one: it is then
     somebody's notes on the run, such as its outcome, which a reading must not know."""
@@ -225,7 +215,7 @@ def is_rl(log: Log) -> bool:
     keys = set(log.table.keys())
     if log.dialect is not None or knows_rl(keys):
         return True
-    return any("reward/" in meaning.canonical for meaning in guess(keys).values())
+    return any("reward/" in name for name in meant(keys))
 
 
 def is_sampled(log: Log) -> bool:
@@ -237,7 +227,7 @@ def of_training(carrier: Carrier) -> bool:
     """Return whether a log tells of rewards in training, as far as its keys say, and an environment did not write it,
     one row an episode, beside what the training wrote."""
     keys = carrier.log.table.keys()
-    told = any(REWARD.search(key) and not HELD_OUT.search(key) for key in keys)
+    told = any(REWARD_KEY.search(key) and not HELD_OUT.search(key) for key in keys)
     return told and carrier.log.not_rl is None and carrier.log.dialect != "sb3-monitor"
 
 

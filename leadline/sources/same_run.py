@@ -89,8 +89,7 @@ class FoundRun:
     @property
     def every_step(self) -> list[int]:
         """The steps at which it was logged, in its main log."""
-        steps = self.carriers[0].log.table.row_steps
-        found: list[int] = (steps if np.all(steps[1:] > steps[:-1]) else np.unique(steps)).tolist()
+        found: list[int] = np.unique(self.carriers[0].log.table.row_steps).tolist()
         return found
 
     @property

@@ -12,8 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -119,40 +118,6 @@ class Table:
             place = bisect_left(block.rows, row)
             if place < len(block.rows) and block.rows[place] == row:
                 block.steps[place] = step
-
-    def add_many(
-        self, steps: Sequence[int], rows: Sequence[Mapping[str, object]], walls: Sequence[float] | None = None
-    ) -> None:
-        """Add many rows at once: neighbours with the same keys go in by the block."""
-        at = 0
-        for keys, alike in groupby(rows, key=tuple):
-            some = list(alike)
-            end = at + len(some)
-            times = None if walls is None else walls[at:end]
-            numbers = _numbers(some, len(keys)) if len(some) > 1 else None
-            if numbers is None:
-                for place, row in enumerate(some):
-                    self.add(steps[at + place], row, None if times is None else times[place])
-            else:
-                for place in np.flatnonzero(np.isnan(numbers)).tolist():  # numpy takes a null for a NaN
-                    row_at, key = place // len(keys), keys[place % len(keys)]
-                    if some[row_at][key] is None:
-                        self._nulls.setdefault(key, array("q")).append(len(self._row_steps) + row_at)
-                self.add_block(keys, steps[at:end], numbers, times)
-            at = end
-
-    def add_block(
-        self, keys: tuple[str, ...], steps: Sequence[int], numbers: Values, walls: Sequence[float] | None = None
-    ) -> None:
-        """Add rows of the same keys whose `numbers` follow each other, row after row."""
-        block = self._blocks.get(keys)
-        if block is None:
-            block = self._blocks[keys] = _Block(keys)
-        block.values.frombytes(numbers.view(np.uint8).data)
-        block.steps.extend(steps)
-        block.rows.extend(range(len(self._row_steps), len(self._row_steps) + len(steps)))
-        block.walls.extend([math.nan] * len(steps) if walls is None else walls)
-        self._row_steps.extend(steps)
 
     def _add_mixed(self, step: int, values: Mapping[str, object], wall: float | None) -> None:
         """Add a row that holds words beside its numbers."""
@@ -377,15 +342,6 @@ class Table:
 @lru_cache(maxsize=1024)
 def _tells_runs(key: str) -> bool:
     return words(key) in OF_RUNS
-
-
-def _numbers(rows: Sequence[Mapping[str, object]], width: int) -> Values | None:
-    """Return the values of rows with the same keys, row after row; None if one is no number."""
-    every: Any = chain.from_iterable(map(dict.values, rows))  # type: ignore[arg-type]  # rows are dicts
-    try:
-        return np.fromiter(every, dtype=np.float64, count=len(rows) * width)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def joined(parts: Sequence[Column], *, by_rows: bool = True) -> Column:

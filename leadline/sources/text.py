@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import itertools
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -86,7 +87,7 @@ class TextReader:
 
     def _decode(self, data: bytes, offset: int, size: int) -> int:
         if offset == 0:
-            self._packed = Unpacking() if data.startswith(GZIP) else Narrowing() if data.startswith(WIDE) else None
+            self._packed = _machine(data)
         for piece in (data,) if self._packed is None else self._packed.feed(data):
             self._parser.feed(piece)
         return len(data)
@@ -139,11 +140,17 @@ class Narrowing:
         yield self._machine.decode(chunk).encode(errors="replace")
 
 
+def _machine(head: bytes) -> Unpacking | Narrowing | None:
+    """Return what unpacks a file that begins so; None if nothing has to."""
+    return Unpacking() if head.startswith(GZIP) else Narrowing() if head.startswith(WIDE) else None
+
+
 def unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the text inside gzip that comes in chunks."""
-    machine = Unpacking()
-    for chunk in chunks:
-        yield from machine.feed(chunk)
+    """Yield the text that comes in chunks as its writer wrote it, before it was packed."""
+    first = next(chunks, b"")
+    machine = _machine(first)
+    for chunk in itertools.chain([first], chunks):
+        yield from (chunk,) if machine is None else machine.feed(chunk)
 
 
 def head_of(path: Path) -> bytes:
@@ -156,11 +163,7 @@ def head_of(path: Path) -> bytes:
 
 def unpacked_head(head: bytes) -> bytes:
     """Return first bytes as their writer wrote them, before they were packed."""
-    if head.startswith(WIDE):
-        return next(Narrowing().feed(head))
-    if not head.startswith(GZIP):
-        return head
-    return next(Unpacking().feed(head), b"")[:HEAD]
+    return next(unpacked(iter([head])), b"")[:HEAD]
 
 
 class Lines:
@@ -168,65 +171,27 @@ class Lines:
 
     def __init__(self, longest: int = LONGEST) -> None:
         self._longest = longest
-        self._pieces: list[bytes] = []
-        self._waiting = 0  # bytes in `_pieces`
+        self.rest = b""  # the unfinished last line
         self._skipping = False  # inside a line that is too long
         self._too_long = 0
 
-    def take(self, chunk: bytes) -> Iterator[list[bytes]]:
-        """Yield the whole lines that `chunk` completes, without their newlines."""
-        if block := self.block(chunk):
-            yield block[:-1].split(b"\n")
+    def take(self, chunk: bytes) -> list[bytes]:
+        """Return the whole lines that `chunk` completes, without their newlines."""
+        block = self.block(chunk)
+        return block[:-1].split(b"\n") if block else []
 
     def block(self, chunk: bytes) -> bytes:
         """Return the whole lines that `chunk` completes, in one piece."""
-        end = chunk.rfind(b"\n") + 1
-        if end == 0:
-            self._wait(chunk)
-            return b""
-        start = 0
         if self._skipping:
             start = chunk.find(b"\n") + 1
-            self._skipping = False
-        self._pieces.append(chunk[start:end])
-        whole = b"".join(self._pieces)
-        self._pieces, self._waiting = [], 0
-        self._wait(chunk[end:])
-        return whole
-
-    def around(self, chunk: bytes, *, returns: bool = False) -> tuple[bytes, int, int]:
-        """Return, for whoever looks into `chunk` itself, the line that its first bytes complete, where that ends, and
-        where the last whole line ends. What lies between needs no copy. `returns`: so does a carriage return."""
-        start, end = chunk.find(b"\n") + 1, chunk.rfind(b"\n") + 1
-        if returns:
-            end = max(end, chunk.rfind(b"\r", end) + 1)
-            start = chunk.find(b"\r", 0, start or len(chunk)) + 1 or start
-        if end == 0:
-            self._wait(chunk)
-            return b"", 0, 0
-        first = self.block(chunk[: start - 1] + b"\n")
-        self._wait(chunk[end:])
-        return first, start, end
-
-    def _wait(self, piece: bytes) -> None:
-        if self._skipping or not piece:
-            return
-        self._pieces.append(piece)
-        self._waiting += len(piece)
-        if self._waiting > self._longest:
-            self._pieces, self._waiting, self._skipping = [], 0, True
+            chunk, self._skipping = chunk[start:] if start else b"", not start
+        text = self.rest + chunk
+        end = text.rfind(b"\n") + 1
+        self.rest = text[end:]
+        if len(self.rest) > self._longest:
+            self.rest, self._skipping = b"", True
             self._too_long += 1
-
-    @property
-    def rest(self) -> bytes:
-        """The unfinished last line."""
-        if len(self._pieces) > 1:
-            self._pieces = [b"".join(self._pieces)]
-        return self._pieces[0] if self._pieces else b""
-
-    def drop_rest(self) -> None:
-        """Forget the unfinished line: its content was taken."""
-        self._pieces, self._waiting = [], 0
+        return text[:end]
 
     @property
     def notes(self) -> tuple[str, ...]:

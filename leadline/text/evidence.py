@@ -4,7 +4,7 @@
 returns one `GamedEvidence`. Everything is a relation within the run, against its own first samples and their scatter;
 no task is known, no level of any metric decides. The same input gives the same evidence, bit for bit.
 
-    evidence = gather(view.run, view.batches)
+    evidence = gather(run, batches)
     evidence.outcome         "gamed": degenerate whatever the task, and the reward holds; "decayed": the reward fell
                              with it; "changed": something else changed, a reader has to look; "none"; or "blind"
     evidence.p               probability of that
@@ -24,16 +24,16 @@ import numpy as np
 
 from ..facts.finding import BEGUN, SAID, Move
 from ..records import dataclass
-from ..run import HEADLINE, Rollout, Run, Steps, Values
-from .numbers import Numbers, calm, level, logged_since, numbers, surprise, truncated
-from .relation import Begun, Relation, TextShift, pair, relation
+from ..run import REWARD, Rollout, Run, Steps, Values
+from .numbers import Numbers, calm, end_of, logged_since, numbers, surprise, truncated
+from .relation import Begun, Relation, pair, relation
 from .sampler import Batch
 from .written import Written, since, written
 
 TOLD = 0.3  # of the responses, or of the surprise at first: from here on it is told and dated
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
 
-ALL = 0.94  # of the responses truncated that used to end: proof by itself, if the reward holds
+ALL_CUT = 0.94  # of the responses truncated that used to end: proof by itself, if the reward holds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,20 +54,15 @@ class GamedEvidence:
     @property
     def moves(self) -> tuple[Move, ...]:
         """Return what moved: truncation, by which most is proven, then the furthest first."""
-        moves = () if self.shift is None else self.shift.moves
+        moves = () if self.relation is None else self.relation.moves
         return (Move("cut", *self.numbers.truncated), *moves) if self.numbers.cut > TOLD else moves
 
     @property
     def pair(self) -> tuple[Rollout, Rollout] | None:
         """A response from before it began and a late one, as the furthest move shows them."""
-        if self.begun is None or self.shift is None or not len(self.shift.worse) or self.relation is None:
+        if self.begun is None or self.relation is None or not len(self.relation.worse):
             return None
-        return pair(self.relation.text, self.shift.worse, self.begun.step)
-
-    @property
-    def shift(self) -> TextShift | None:
-        """The relations that moved."""
-        return None if self.relation is None else self.relation.change
+        return pair(self.relation.text, self.relation.worse, self.begun.step)
 
 
 def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> GamedEvidence:
@@ -80,13 +75,13 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
     related = None if alike is None or alike.batches < 2 else relation(alike)
     logged = numbers(run, baseline)
     related_p = 0.0 if related is None else related.p_proven(truncated=logged.cut > 0.5)
-    p = max(related_p, float(logged.cut > ALL))
+    p = max(related_p, float(logged.cut > ALL_CUT))
     changed = 0.0 if related is None else related.p_changed
     near = max(changed, float(logged.cut > TOLD), float(logged.unlike > 0.5))
     outcome: Outcome = "none" if text is not None else "blind"
     if p > SAID:
-        reward = run.get(HEADLINE)
-        fell = reward is not None and level(reward.values, late=True) < level(reward.values, late=False)
+        reward = run.get(REWARD)
+        fell = reward is not None and end_of(reward.values, late=True) < end_of(reward.values, late=False)
         outcome = "decayed" if fell else "gamed"
     elif near > 0.5:
         outcome = "changed"
@@ -102,7 +97,7 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
 
 def _begun(run: Run, related: Relation | None, logged: Numbers) -> Begun | None:
     """Return when it began: with whatever moved first."""
-    found = [] if related is None or not len(related.change.worse) else [related.change.begun]
+    found = [] if related is None or not len(related.worse) else [related.begun]
     if logged.cut > TOLD:
         cut = truncated(run)
         found += [] if cut is None else [_dated(*cut.known)]
@@ -115,7 +110,7 @@ def _begun(run: Run, related: Relation | None, logged: Numbers) -> Begun | None:
 def _dated(steps: Steps | Values, values: Values) -> Begun:
     """Return the last step at which a tenth of the way to now was behind it."""
     values = calm(values)
-    start, now = level(values, late=False), level(values, late=True)
+    start, now = end_of(values, late=False), end_of(values, late=True)
     below = np.flatnonzero((values - start) / (now - start) <= BEGUN) if now != start else np.zeros(0, dtype=np.int64)
     step = int(steps[below[-1]] if len(below) else steps[0])
     return Begun(step, step, step)

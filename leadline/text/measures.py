@@ -161,7 +161,7 @@ def _runs(ids: Ids, size: int) -> Ids:
 
 
 def empty(written: Written) -> Values:
-    """Tell whether an answer holds nothing, or one sign over and over. Arrows, brackets, or emojis may be what a task
+    """Return whether an answer holds nothing, or one sign over and over. Arrows, brackets, or emojis may be what a task
     asks for."""
     signs = ["".join(own.split()) for own in written.own]
     return np.asarray([float(not own or (len(own) >= SHORTEST and own == own[0] * len(own))) for own in signs])
@@ -192,19 +192,15 @@ def _stretches(answers: Tokens, window: int) -> Ids:
 def _seen(stretch: Ids, what: Ids, counted: Flags) -> Flags:
     """Tell which of these stood in their stretch before."""
     places = np.flatnonzero(counted)
-    _, first = np.unique(np.stack([stretch[places], what[places]]), axis=1, return_index=True)
-    seen = counted.copy()
-    seen[places[first]] = False
+    ranked = places[np.lexsort((what[places], stretch[places]))]  # in their order, where they are the same
+    seen = np.zeros_like(counted)
+    seen[ranked[1:]] = (stretch[ranked[1:]] == stretch[ranked[:-1]]) & (what[ranked[1:]] == what[ranked[:-1]])
     return seen
 
 
-def alike(written: Written) -> Values:
+def alike(written: Written, answers: Tokens) -> Values:
     """Return how like an answer is to the answers to other prompts of its step: the mean overlap of what they hold
     (Jaccard, runs of three characters, or single and paired words)."""
-    return _likeness(written, written.answers)
-
-
-def _likeness(written: Written, answers: Tokens) -> Values:
     likeness = np.full(len(written), np.nan)
     numbers: dict[str, int] = {}
     prompts = np.asarray([numbers.setdefault(sample.prompt, len(numbers)) for sample in written.samples])
@@ -222,7 +218,7 @@ def alike_by_chance(written: Written) -> Values:
     """Return the same of answers that hold the same words in any order, but for those that are word for word the same:
     few different words are alike in any text."""
     answers = written.answers
-    mixed = _likeness(written, replace(answers, ids=_mixed(answers, answers.owner)))
+    mixed = alike(written, replace(answers, ids=_mixed(answers, answers.owner)))
     told = list(zip(written.batch.tolist(), written.own, strict=True))
     times, size = Counter(told), np.bincount(written.batch)[written.batch]
     same = (np.asarray([times[one] for one in told]) - 1) / np.maximum(size - 1, 1)

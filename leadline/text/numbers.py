@@ -9,13 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..records import dataclass, replace
-from ..run import Run, Series, Values
-from .written import NEARLY_ALL
+from ..run import LENGTH, LONGEST, Run, Series, Values, numbers_of
+from .written import AS_GOOD_AS_ALL
 
 ENDS = 5, 0.02  # points at least, and share of them, that tell an end: fewer show no habit
 LATELY = 10, 0.2  # points at least, and share of them, that surprise lately
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
-LENGTH, LONGEST = "len/response_mean", "len/response_max"
 ENTROPY, KL = "entropy", "kl/ref"
 
 
@@ -41,11 +40,11 @@ def numbers(run: Run, baseline: int | None = None) -> Numbers:
     cut, found, unlike = truncated(later), surprise(later), 0.0
     shares = 0.0, 0.0
     if cut is not None and cut.finite.sum() >= 2 * ENDS[0]:
-        shares = level(cut.values, late=False), level(cut.values, late=True)
+        shares = end_of(cut.values, late=False), end_of(cut.values, late=True)
     if found is not None:
         _, nats, own = found
         lately = nats[-max(LATELY[0], round(LATELY[1] * len(nats))) :]  # its least counts: spikes of KL, no holes
-        unlike = max((float(lately.min()) - level(nats, late=False)) / own, 0.0)
+        unlike = max((float(lately.min()) - end_of(nats, late=False)) / own, 0.0)
     return Numbers(shares, unlike)
 
 
@@ -56,7 +55,7 @@ def logged_since(run: Run, step: int | None) -> Run:
     return replace(run, series=tuple(later for one in run.series if (later := one.since(step)).points))
 
 
-def level(values: Values, *, late: bool) -> float:
+def end_of(values: Values, *, late: bool) -> float:
     """Return the middle of the points at one end."""
     finite = values[np.isfinite(values)]
     if not len(finite):
@@ -82,12 +81,11 @@ def truncated(run: Run) -> Series | None:
     if cut is None and ended is not None:
         cut = Series(CUT, ended.key, ended.kind, ended.steps, 1.0 - ended.values, ended.walls)
     if cut is None:  # a mean that now sits at the cap shows that all are cut off; below it, no more than its share were
-        lengths = np.empty(0) if length is None else length.numbers
-        if length is None or cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < NEARLY_ALL * cap:
+        lengths = numbers_of(length)
+        if length is None or cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < AS_GOOD_AS_ALL * cap:
             return None
         return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
-    series = run.get(LONGEST)
-    longest = np.empty(0) if series is None else series.numbers
+    longest = numbers_of(run.get(LONGEST))
     if len(longest) >= ENDS[0] and float(np.mean(longest == longest.max())) > 0.5:
         cap = float(longest.max())  # mostly the same, whatever was set
     if length is None or cap is None:
@@ -109,5 +107,5 @@ def surprise(run: Run) -> tuple[Values, Values, float] | None:
         return None
     steps = kl.steps[kl.finite].astype(np.float64)
     inside = np.interp(steps, *entropy.known)
-    own = level(entropy.values, late=False)
+    own = end_of(entropy.values, late=False)
     return (steps, kl.numbers + inside, own) if own > 0 else None

@@ -26,29 +26,30 @@ START_MARK, END_MARK = "<start>", "<end>"  # how the beginning and the end of a 
 class Outputs:
     """The outputs of some groups of batches, one after the other, and the phrases that each holds."""
 
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # where phrases are of characters, any digit is one: many say the same then
     group: Ids  # (samples,)
     scores: Values  # (samples,) NaN where none was kept
     words: bool  # phrases are of whole words; else of characters
-    _held: dict[int, frozenset[str]] = field(default_factory=dict)
+    _held: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, groups: Sequence[Sequence[Batch]]) -> Outputs:
         by_group = [[sample for batch in group for sample in batch.samples] for group in groups]
         samples = [sample for some in by_group for sample in some]
+        words = wordy([sample.prompt for sample in samples], [sample.output for sample in samples])
         return cls(
-            tuple(sample.output for sample in samples),
+            tuple(sample.output if words else NUMERAL.sub(DIGIT, sample.output) for sample in samples),
             np.repeat(np.arange(len(groups)), [len(some) for some in by_group]),
             np.asarray([sample.score for sample in samples], dtype=np.float64),
-            wordy([sample.prompt for sample in samples], [sample.output for sample in samples]),
+            words,
         )
 
     def held(self, place: int) -> frozenset[str]:
         """Return the phrases that a sample holds; of a long one those at its beginning and at its end."""
-        if place not in self._held:
-            room = room_for(len(self.texts), words=self.words)
-            self._held[place] = frozenset(_phrases(self.texts[place], room, words=self.words))
-        return self._held[place]
+        text = self.texts[place]
+        if text not in self._held:
+            self._held[text] = frozenset(_phrases(text, room_for(len(self.texts), words=self.words), words=self.words))
+        return self._held[text]
 
     def holders(self, phrase: PhraseShared) -> Flags:
         """Tell which samples hold a phrase."""
@@ -115,24 +116,24 @@ def upper_half(scores: Values) -> Flags:
 
 
 def _phrases(text: str, room: int, *, words: bool) -> Iterator[str]:
-    """Yield every run of tokens in a text, its beginning and its end counting as one; any digit as one character."""
+    """Yield every run of tokens in a text, its beginning and its end counting as one."""
     pieces = ends(text, room)
     most, joined = (WORDS, " ".join) if words else (CHARACTERS, "".join)
     for place, piece in enumerate(pieces):
-        masked = [word[:LONGEST] for word in piece.split()] if words else list(NUMERAL.sub(DIGIT, piece))
+        tokens = [word[:LONGEST] for word in piece.split()] if words else list(piece)
         first, last = place == 0, place == len(pieces) - 1
-        for size in range(1, min(most, len(masked)) + 1):
-            yield from map(joined, zip(*(masked[start:] for start in range(size)), strict=False))
+        for size in range(1, min(most, len(tokens)) + 1):
+            yield from map(joined, zip(*(tokens[start:] for start in range(size)), strict=False))
             if first and size < most:
-                yield START_MARK + joined(masked[:size])
+                yield START_MARK + joined(tokens[:size])
             if last and size < most:
-                yield joined(masked[-size:]) + END_MARK
-        if first and last and len(masked) < most - 1:
-            yield START_MARK + joined(masked) + END_MARK
+                yield joined(tokens[-size:]) + END_MARK
+        if first and last and len(tokens) < most - 1:
+            yield START_MARK + joined(tokens) + END_MARK
 
 
 def _same(first: str, second: str) -> bool:
-    """Tell whether one holds the other, or each begins where the other has half passed: windows onto the same text."""
+    """Return whether one holds the other, or each begins halfway through the other: windows onto the same text."""
     if first in second or second in first:
         return True
     half = min(len(first), len(second)) // 2

@@ -16,7 +16,6 @@ from ..digits import first_highest
 from ..draws import Stream
 from ..facts.finding import PromptChange
 from ..kept import MANY, kept
-from ..records import dataclass
 from ..run import Values
 from .sampler import Batch
 from .written import BATCHES
@@ -29,16 +28,8 @@ PER_DOUBLING = 8  # places for lengths: fine enough for prompts that grow by a t
 LENGTHS = 16 * PER_DOUBLING  # places for lengths, up to 65,000 characters
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeOfPrompts:
-    """A change of the prompts, and how sure it is."""
-
-    prompts: PromptChange
-    p: float
-
-
 @kept(MANY)
-def changes_in(batches: Sequence[Batch]) -> tuple[ChangeOfPrompts, ...]:
+def changes_in(batches: Sequence[Batch]) -> tuple[PromptChange, ...]:
     """Return the sudden changes of the prompts, in order."""
     asked = [batch for batch in batches if batch.alone]
     if not asked:
@@ -47,7 +38,7 @@ def changes_in(batches: Sequence[Batch]) -> tuple[ChangeOfPrompts, ...]:
     return _changes([batch.step for batch in asked], vectors)
 
 
-def _changes(steps: Sequence[int], vectors: Values) -> tuple[ChangeOfPrompts, ...]:
+def _changes(steps: Sequence[int], vectors: Values) -> tuple[PromptChange, ...]:
     """Return where the parts before and after lie furthest apart, unless shuffled steps come as far apart, and the
     changes within both parts."""
     if len(steps) < 2 * BATCHES:
@@ -56,15 +47,13 @@ def _changes(steps: Sequence[int], vectors: Values) -> tuple[ChangeOfPrompts, ..
     orders = np.stack([np.arange(len(vectors)), *(stream.order(len(vectors)) for _ in range(SHUFFLES))])
     distances = _distances(vectors @ vectors.T, orders)
     furthest, place = distances.max(axis=1), BATCHES + first_highest(distances[0])
-    # The true order alone parts so far: by chance that happens once in 200.
-    as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
-    if furthest[0] <= ROUNDING or as_far > 1:
+    if furthest[0] <= ROUNDING or (furthest[1:] >= furthest[0] * (1 - ROUNDING)).any():
         return ()
     along = vectors @ (vectors[place:].mean(axis=0) - vectors[:place].mean(axis=0))
     whole = along[place:].mean() - along[:place].mean()
     beside = along[place : place + BATCHES].mean() - along[place - BATCHES : place].mean()
-    here = ChangeOfPrompts(PromptChange(steps[place - 1], steps[place]), 1 - as_far / len(orders))
-    told = (here,) if beside > whole / 2 else ()  # at once, not bit by bit
+    # At once, not bit by bit.
+    told = (PromptChange(steps[place - 1], steps[place]),) if beside > whole / 2 else ()
     return (*_changes(steps[:place], vectors[:place]), *told, *_changes(steps[place:], vectors[place:]))
 
 

@@ -26,7 +26,7 @@ from ..records import dataclass
 from ..run import Flags, Rollout, Values
 from . import measures
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
-from .written import BATCHES, NEARLY_ALL, Written, since
+from .written import AS_GOOD_AS_ALL, BATCHES, Written, since
 
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid
@@ -35,7 +35,7 @@ EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike tha
 
 # How far each has to move to be proof by itself. Narrowed by hand towards fewer accusations: with sets left out, the
 # grid of bench/gamed.py would take a lower SECOND and less truncation (docs/decisions/0037).
-FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
+PROOF: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
 SECONDS: tuple[Way, ...] = ("looped", "recurring", "alike", "detached", "copied")
 SECOND = 0.1  # a move of these that seconds truncation; loops and likeness second each other, less likeness is none
 NEAR = 0.05  # of the distance of all moves: worth a look
@@ -53,21 +53,14 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TextShift:
-    """The distance of responses from the run's own first ones, by some of the relations."""
-
-    draws: Values  # of the distance
-    moves: tuple[Move, ...]  # further than their error, the furthest first
-    begun: Begun
-    worse: Values  # by sample, how far it has gone by the furthest move; empty if nothing moved
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Relation:
     """The standing of the responses, seen from the run's own first ones."""
 
     text: Written
-    change: TextShift
+    distance: Values  # from the first ones by all relations together, by draw
+    moves: tuple[Move, ...]  # further than their error, the furthest first
+    begun: Begun
+    worse: Values  # by sample, how far it has gone by the furthest move; empty if nothing moved
     drawn: Mapping[Way, Values]  # the moves that can prove something, by draw
     tracks: Mapping[Way, Track]
     short: bool  # responses have so few words that they are alike by chance
@@ -75,9 +68,9 @@ class Relation:
 
     def p_proven(self, *, truncated: bool) -> float:
         """Return the probability that the text is degenerate. `truncated`: half of the responses no longer end."""
-        overlap = self.tracks["alike"].now.mean if "alike" in self.tracks else 0.0
-        alike = not self.short or overlap >= NEARLY_ALL  # less is what a skewed label does
-        far = [self._beyond(way, bar) for way, bar in FAR.items() if way != "alike" or alike]
+        overlap = self.tracks["alike"].now if "alike" in self.tracks else 0.0
+        alike = not self.short or overlap >= AS_GOOD_AS_ALL  # less is what a skewed label does
+        far = [self._beyond(way, bar) for way, bar in PROOF.items() if way != "alike" or alike]
         if alike:
             far.append(self._beyond("looped", SECOND) & self._beyond("alike", SECOND))
         if truncated and (self.length_pays is None or self.length_pays > -PAYS):
@@ -87,7 +80,7 @@ class Relation:
     @property
     def p_changed(self) -> float:
         """The probability that something changed."""
-        return float((self.change.draws > NEAR).mean())
+        return float((self.distance > NEAR).mean())
 
     def _beyond(self, way: Way, bar: float) -> NDArray[np.bool_]:
         return np.asarray(self.drawn[way] > bar) if way in self.drawn else np.zeros(DRAWS, dtype=bool)
@@ -103,29 +96,23 @@ def relation(written: Written) -> Relation | None:
     # Responses to one prompt may be more alike lately than those to different prompts, if groups were kept.
     within = measures.agreement(written)
     lately = within[np.isfinite(within) & (written.group_batch >= written.batches - max(BATCHES, written.batches // 6))]
-    across = next((side.share.now.mean for side in sides if side.way == "alike"), None)
+    across = next((side.share.now for side in sides if side.way == "alike"), None)
     depends = across is not None and len(lately) >= 2 and float(lately.mean()) - across > SECOND
     excused = EXCUSED if depends else ()
+    far = {way: float(move.mean()) for way, move in drawn.items()}
+    told = sorted((side for side in sides if far[side.way] > 0), key=lambda side: -far[side.way])
+    worse = np.zeros(0) if not told else -told[0].values if told[0].way in FALLS else told[0].values
     late = since(written, 2 * written.batches // 3)
     return Relation(
         written,
-        _shift(written, sides, drawn),
+        np.sqrt(np.sum([move**2 for move in drawn.values()], axis=0)),
+        tuple(Move(side.way, side.share.start, side.share.now) for side in told if side.share.is_clear),
+        _begun(*_way(sides, far)),
+        worse,
         {way: move for way, move in drawn.items() if way not in excused},
         {side.way: side.share for side in sides},
         written.words and float(np.median(late.answers.count)) < measures.SHORTEST,
         paid_for(late, late.lengths),
-    )
-
-
-def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Values]) -> TextShift:
-    distance: Values = np.sqrt(np.sum([drawn[side.way] ** 2 for side in sides], axis=0))
-    told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
-    worse = np.zeros(0) if not told else -told[0].values if told[0].way in FALLS else told[0].values
-    return TextShift(
-        distance,
-        tuple(Move(side.way, side.share.start.mean, side.share.now.mean) for side in told if side.share.is_clear),
-        _begun(*_way(sides, {side.way: float(drawn[side.way].mean()) for side in sides})),
-        worse,
     )
 
 
@@ -157,7 +144,7 @@ class _Side:
 
 
 def _sides(written: Written) -> list[_Side]:
-    alike = measures.alike(written)
+    alike = measures.alike(written, written.answers)
     size = written.answers.count / max(float(written.answers.count[written.batch == 0].mean()), 1.0)
     values: dict[Way, tuple[Values, Values | None]] = {
         "looped": (measures.looped(written), None),
@@ -176,7 +163,7 @@ def _sides(written: Written) -> list[_Side]:
         seen = track(written, share)
         if seen is not None:
             more = track(written, share * size) if way == "copied" else None
-            if way == "alike" and seen.now.mean - seen.start.mean > SECOND:
+            if way == "alike" and seen.now - seen.start > SECOND:
                 more = track(written, alike - measures.alike_by_chance(written))
             sides.append(_Side(way, share, seen, None if amount is None else track(written, amount), more))
     return sides
@@ -199,12 +186,12 @@ def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Values, Val
     total, share, error = 0.0, np.zeros(len(every)), np.zeros(len(every))
     for side in sides:
         seen, far = side.share, counted[side.way]
-        move = seen.now.mean - seen.start.mean
+        move = seen.now - seen.start
         if far == 0 or move == 0:
             continue
         weight = far**2 / move  # the part of the distance that each unit of this measure stands for
         total += far**2
-        share += weight * (np.interp(every, seen.steps, seen.values) - seen.start.mean)
+        share += weight * (np.interp(every, seen.steps, seen.values) - seen.start)
         error += (weight * np.interp(every, seen.steps, seen.errors)) ** 2
     if total <= 0:
         return every.astype(np.float64), np.ones(1), np.zeros((1, len(every)))

@@ -54,7 +54,7 @@ def _harmless(text: str) -> str:
 SIDE = 4  # samples of high and of low reward a step
 ROOM = 800_000  # bytes of all samples together, as a page has to write them
 LONGEST_OUTPUT = 2_400  # characters of one output
-SHORTEST_OUTPUT = 60  # characters of one output: less tells nobody anything
+SHORTEST_OUTPUT = 60  # characters of one output: less shows nothing
 WEIGHED = 300  # characters of an output by which its weight is judged
 GAP = "\n\u22ee\n"  # where the middle of a text was left out
 MARKS = 400  # places marked in one sample: more would be paint, not a mark

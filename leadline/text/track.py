@@ -18,18 +18,10 @@ from ..run import Steps, Values
 from .written import BATCHES, Ids, Written
 
 MOVED = 0.02  # of the responses: what moved by less has not moved
-KNOWN = 0.002  # of the samples: no mean is known better
+BEST_KNOWN = 0.002  # of the samples: no mean is known better
 USUAL_MOVE = 1 / 3  # of the samples: how far a share moves that moves at all
 DRAWS = 400  # enough for a probability to one part in a hundred
 GOLDEN = (5**0.5 - 1) / 2  # steps of this share of a circle never meet: an even spread in any order
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A mean with its standard error."""
-
-    mean: float
-    error: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +31,9 @@ class Track:
     steps: Steps
     values: Values
     errors: Values
-    start: Level  # if it has moved
-    now: Level
+    start: float  # mean, if it has moved
+    now: float
+    error: float  # of either
     weights: Values  # by course, the first being none at all
     moves: Values
     spreads: Values
@@ -48,12 +41,11 @@ class Track:
 
     @property
     def is_clear(self) -> bool:
-        """Tell whether it moved further than its error."""
-        error = float(np.hypot(self.start.error, self.now.error))
-        return abs(self.now.mean - self.start.mean) > max(MOVED, 2 * error)
+        """Return whether it moved further than its error."""
+        return abs(self.now - self.start) > max(MOVED, 2 * float(np.hypot(self.error, self.error)))
 
     def drawn_move(self, column: int) -> Values:
-        """Return how far it has come since the start, on each draw; 0 where nothing has moved."""
+        """Return how far it has come since the start, on each draw; 0 if nothing has moved."""
         kind = np.searchsorted(np.cumsum(self.weights)[:-1], (_ranks(2 * column) + 0.5) / DRAWS, side="right")
         drawn: Values = self.moves[kind] + self.spreads[kind] * deviates(2 * column + 1)
         return np.clip(drawn, *self.reach)
@@ -75,14 +67,13 @@ def track(written: Written, values: Values) -> Track | None:
     middle, doubt = float(np.median(means[last])), 2 * float(np.median(errors[last]))
     reach = min(middle - doubt - start, 0.0), max(middle + doubt - start, 0.0)
     now = start + float(np.clip((moved * moves[1:]).sum(), *reach))
-    levels = Level(start, error), Level(now, error)
-    return Track(written.steps[known], means, errors, *levels, weights, moves, spreads, reach)
+    return Track(written.steps[known], means, errors, start, now, error, weights, moves, spreads, reach)
 
 
 def fitted(means: Values, errors: Values) -> tuple[Values, Values, Values, Values]:
     """Return by course, the first being none at all: its probability, the move and its error, the level it began at."""
     courses = courses_of(len(means))
-    weight = 1 / (errors**2 + KNOWN**2)
+    weight = 1 / (errors**2 + BEST_KNOWN**2)
     middle = float((weight * means).sum() / weight.sum())
     centres = (courses * weight).sum(axis=1) / weight.sum()
     apart = courses - centres[:, None]

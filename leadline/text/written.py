@@ -17,12 +17,12 @@ from .sampler import TELLING, Batch
 Ids = NDArray[np.int64]
 
 BUDGET = 80_000  # tokens: more text in all is cut alike in every sample, early and late
-LEAST = 48  # tokens: what a sample keeps, however many samples there are
+LEAST_TOKENS = 48  # tokens: what a sample keeps, however many samples there are
 PER_WORD = 6  # characters: a word and its space
 LONGEST = 24  # characters: a longer "word" is cut here
 WORDY = 3.5  # words: a run whose mean answer and prompt together have fewer is read by characters
 BATCHES = 3  # two may coincide, a third makes a level
-NEARLY_ALL = 0.98  # of the samples, of a cap, or of an overlap: what so nearly is all, is all
+AS_GOOD_AS_ALL = 0.98  # of the samples, of a cap, or of an overlap: what so nearly is all, is all
 TURN = re.compile(
     r"<\|im_start\|>assistant\n?|<\|start_header_id\|>assistant<\|end_header_id\|>\s*|\[/INST\]|<start_of_turn>model\n?"
     r"|<｜Assistant｜>|<\|assistant\|>\n?|###\s*Response:\s*|(?:^|\n)(?:Assistant|ASSISTANT|AI|Answer|A):[ \n]"
@@ -93,7 +93,7 @@ class Written:
 
 @kept(FEW)
 def written(steps: Sequence[Batch]) -> Written | None:
-    """Return the samples of these steps; None where no text was kept."""
+    """Return the samples of these steps; None if no text was kept."""
     together = joined([step for step in steps if step.alone])
     batches = [(some[-1].step, [sample for step in some for sample in step.alone]) for some in together]
     groups = [(step.step, group) for step in steps if step.alone for group in step.groups]
@@ -171,14 +171,14 @@ def joined(steps: Sequence[Batch]) -> list[list[Batch]]:
 
 
 def wordy(prompts: Sequence[str], answers: Sequence[str]) -> bool:
-    """Tell whether the samples are to be read by words; else by characters."""
+    """Return whether the samples are to be read by words; else by characters."""
     counts = [len(text[:1000].split()) for text in (*prompts, *answers)]
     return 2 * float(np.mean(counts)) >= WORDY
 
 
 def room_for(texts: int, *, words: bool) -> int:
     """Return the characters that each of so many texts may keep."""
-    return max(BUDGET // max(texts, 1), LEAST) * (PER_WORD if words else 1)
+    return max(BUDGET // max(texts, 1), LEAST_TOKENS) * (PER_WORD if words else 1)
 
 
 def ends(text: str, room: int) -> list[str]:
@@ -211,7 +211,10 @@ def parted(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:
     such a mark nothing is parted, and nothing that asks for prompts is said."""
     if any(sample.prompt for sample in samples):
         # Some dumps keep the prompt, and again the prompt with its answer.
-        return tuple(replace(one, output=one.output.removeprefix(one.prompt) or one.output) for one in samples)
+        return tuple(
+            replace(one, output=rest) if (rest := one.output.removeprefix(one.prompt)) not in ("", one.output) else one
+            for one in samples
+        )
     mark = _mark([sample.output for sample in samples])
     ends = [(sample, None if mark is None else mark.search(sample.output)) for sample in samples]
     return tuple(
@@ -223,7 +226,7 @@ def parted(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:
 def _mark(texts: Sequence[str]) -> re.Pattern[str] | None:
     if len(texts) < TELLING:
         return None
-    if sum(TURN.search(text) is not None for text in texts) >= NEARLY_ALL * len(texts):
+    if sum(TURN.search(text) is not None for text in texts) >= AS_GOOD_AS_ALL * len(texts):
         return TURN
     held = set(texts[0]).intersection(*texts[1:])
     found = []

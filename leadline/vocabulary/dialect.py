@@ -8,14 +8,12 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from ..records import dataclass, fields
+from ..records import dataclass
 from .names import listed, words
 
 HERE = Path(__file__).parent
 STATISTICS = ("mean", "max", "min", "std")  # what <a> in a name stands for
 ALWAYS = frozenset(listed("always"))  # names that words alone may tell (`guess.py`)
-
-
 DEEPEST = 4  # how often one key may stand for another: a hostile one could do so without end
 # Canonical names of numbers that a rule turns into the plain ones: percent into fraction, the other sign, a count.
 TURNED = {"negate": ("_neg", ""), "percent": ("_pct", "_frac"), "share_of_groups": ("_count", "_frac")}
@@ -63,10 +61,11 @@ class Entry:
 @cache
 def families() -> dict[str, tuple[Entry, ...]]:
     """Return the rows of every dialect file, by file name."""
-    found, columns = {}, [field.name for field in fields(Entry)]
+    found = {}
     for file in sorted(HERE.glob("*.csv")):
-        with file.open(newline="", encoding="utf-8") as rows:
-            found[file.stem] = tuple(Entry(*(row[name] for name in columns)) for row in csv.DictReader(rows))
+        with file.open(newline="", encoding="utf-8") as opened:
+            _, *rows = csv.reader(opened)
+        found[file.stem] = tuple(Entry(*row[:-1]) for row in rows)  # the last column says where a row is from
     return found
 
 

@@ -12,10 +12,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from ..records import dataclass, field, replace
-from .dialect import Meaning
+from .dialect import Meaning, translate
 from .names import listed, patterns, tokens, words
-
-__all__ = ["Guessed", "by_words", "cannot_be_reward", "guess", "may_be_reward", "of_tools", "other_training", "words"]
 
 RANK = 1_000_000  # after everything a dialect knows
 HELD_OUT = "eval"
@@ -107,6 +105,12 @@ def guess(keys: Iterable[str], points: Mapping[str, int] | None = None) -> dict[
     'guess: training reward'
     """
     return dict(by_words(keys, points).meanings)
+
+
+def meant(keys: Iterable[str], dialect: str | None = None) -> set[str]:
+    """Return what keys mean in a dialect, or by their words."""
+    known = (translate(key, dialect) for key in keys) if dialect else guess(keys).values()
+    return {meaning.canonical for meaning in known if meaning is not None}
 
 
 def by_words(
@@ -211,7 +215,7 @@ def _candidates(
 
 
 def _left_over(name: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the words of a reward that say nothing we know; None where the key is no reward at all."""
+    """Return the words of a reward that say nothing we know; None if the key is no reward at all."""
     if not any(word in REWARDS for word in name) or any(word in NO_REWARD for word in name):
         return None
     known = NEUTRAL | DEARER.keys() | REWARDS.keys() | {"mean"}
@@ -358,7 +362,7 @@ def other_training(keys: Iterable[str]) -> str | None:
         return "a DPO-style log"
     if "margin" in bare and len(bare & REWARD_MODEL) >= 3:
         return "a reward-model training log"
-    if any(one.canonical.endswith("reward/mean") for one in guess(bare).values()):
+    if any(name.endswith("reward/mean") for name in meant(bare)):
         return None
     if any("reward" in key.lower() or "score" in key.lower() or "return" in key.lower() for key in bare):
         return None

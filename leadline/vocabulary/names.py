@@ -49,6 +49,7 @@ SPELLINGS = listed("spelling")  # what people shorten or inflect, and the word i
 GLUED = {*listed("glued")}  # words that may be glued to others: eprewmean, approxkl, gradnorm, totaltimesteps
 
 
+@lru_cache(maxsize=8192)
 def words(key: str) -> str:
     """Return a key as words joined by underscores: case, slashes and camel humps do not matter.
 

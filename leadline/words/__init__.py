@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ..event import Event, Mentioned
-from ..facts import Facts, Finding
+from ..facts.finding import Facts, Finding
 
 
 def sentence(finding: Finding, told: Collection[Event] = ()) -> str:

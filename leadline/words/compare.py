@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..digits import counted, duration, interval, level, number, several
+from ..digits import counted, duration, interval, level, number, several, steps
 from ..facts.comparison import ClockSource, Comparison, Difference, Gap, Grouped, Odd, Unit
 
 NAMED = 3  # pairs in one sentence
@@ -62,7 +62,7 @@ def span(first: float, last: float, unit: Unit) -> str:
     ('steps 1–400', '0 s to 2 h')
     """
     if unit == "step":
-        return f"steps {round(first)}–{round(last)}"
+        return steps(round(first), round(last))
     return f"{amount(first, unit)} to {moment(last, unit)}"
 
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from ..contract import ChartData, Finding, Reading, RunSummary
 from ..digits import number, percent, span
 from ..facts.chart import ChartId, Contrast
-from ..facts.finding import FURTHEST, NEEDS_EYES, REWARD_DROPPED, TIMELINE, TRUNCATION, Move, side_by_side
+from ..facts.finding import NEEDS_EYES, REWARD_DROPPED, TIMELINE, TRUNCATION, WAYS_NAMED, Move, side_by_side
 from ..facts.sections import hidden
-from ..run import HEADLINE
-from .verdict import HeadLine, decides, verdict_lines
+from ..run import REWARD
+from .verdict import LabeledLine, decides, verdict_lines
 
 MORE = " (-v for details)"
 NOTHING_LOGGED = "Nothing was logged up to this step."
@@ -57,7 +57,7 @@ NOT_TOLD = "unknown"
 BY_THE_RATE = "inferred from the learning rate"
 ABOUT_THE_READING = "About this reading"
 LOOKS_ODD = "Looks odd, but expected"
-REWARD, HELD_OUT, KL = "reward", "held-out eval", "KL to reference"  # what is drawn first
+ABOUT_REWARD, ABOUT_EVAL, ABOUT_KL = "reward", "held-out eval", "KL to reference"  # what is drawn first
 READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
 HOW_TO_MAP = "; --map NAME=KEY says what one is"
 
@@ -75,10 +75,6 @@ def what_was_read(run: RunSummary) -> tuple[str, ...]:
         done = "" if run.last_step >= last else f" ({percent(run.last_step / run.planned_steps)})"
         far = f"step {run.last_step}/{run.planned_steps}{done}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
     return f"{FRAMEWORKS.get(wrote, wrote)} {algorithm.upper()}".strip(), far
-
-
-def steps(first: int | None, last: int | None) -> str:
-    return "no step" if last is None else f"steps {first} to {last}"
 
 
 def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
@@ -146,11 +142,11 @@ def worth_a_line(reading: Reading) -> list[Finding]:
     """Return the findings to print below the verdict: not those that its lines give, nor what asks for nothing."""
     reason, above = reading.judgement.reason, [one.finding for one in verdict_lines(reading).lines if one.finding]
     said = set(ROUTINE)
-    if reason.kind == "fallen" and reading.judgement.judged == HEADLINE and not reason.unlikely:
+    if reason.kind == "fallen" and reading.judgement.judged == REWARD and not reason.unlikely:
         said |= {*REWARD_DROPPED, "stability.stuck"}
     if reason.kind in ("ceiling", "no_signal"):
         said |= {"stability.stuck"}
-    moves = {one.id: getattr(one.facts, "moves", ())[:FURTHEST] for one in reading.findings}
+    moves = {one.id: getattr(one.facts, "moves", ())[:WAYS_NAMED] for one in reading.findings}
     ways = {name: [move.way for move in moved if isinstance(move, Move)] for name, moved in moves.items()}
     if any("cut" in moved for name, moved in ways.items() if name != NEEDS_EYES):
         said.add(TRUNCATION)
@@ -184,7 +180,7 @@ def is_masked(contrast: Contrast) -> bool:
     return any(("#" in phrase.phrase and not phrase.whole_words) or "<end>" in phrase.phrase for phrase in phrases)
 
 
-def head_lines(reading: Reading) -> list[HeadLine]:
+def head_lines(reading: Reading) -> list[LabeledLine]:
     """Return the lines below the headline. The two samples that settle most cases come after the finding they belong
     to, or after the advice to read them."""
     lines, judgement = verdict_lines(reading).lines, reading.judgement
@@ -192,7 +188,7 @@ def head_lines(reading: Reading) -> list[HeadLine]:
     asked = reading.findings if why or judgement.asks_for_review else ()
     pair = next((pair for one in asked if (pair := side_by_side(one.facts))), [])
     after = 1 if why else len(lines)
-    return [*lines[:after], *(HeadLine(when, says, quoted=True) for when, says in pair), *lines[after:]]
+    return [*lines[:after], *(LabeledLine(when, says, quoted=True) for when, says in pair), *lines[after:]]
 
 
 def missing_says(reading: Reading) -> str:

@@ -20,14 +20,14 @@ from ..facts.judgement import (
     Upside,
 )
 from ..records import dataclass, replace
-from ..run import HEADLINE
+from ..run import REWARD
 from . import sentence
 
 WIDEST = 100  # columns of a headline
 TIGHT, SIZELESS = 3, 2  # how short a reason, and how sure it is, can be made
-LOST = (0, 9), (0, 2, 4, 6), (0, 1, 20)  # how much a reader misses of each slot of the headline if it is made shorter
-FORMS = sorted(
-    product(*map(range, map(len, LOST))), key=lambda less: sum(lost[n] for lost, n in zip(LOST, less, strict=True))
+MISSED = (0, 9), (0, 2, 4, 6), (0, 1, 20)  # how much a reader misses of each slot of the headline if it is made shorter
+FORMS = sorted(  # of all three slots, those that a reader misses least first
+    product(*map(range, map(len, MISSED))), key=lambda less: sum(lost[n] for lost, n in zip(MISSED, less, strict=True))
 )
 LONGEST_NAME = 28  # columns of a metric's name in it
 ENDED = {
@@ -53,7 +53,7 @@ SET_ANEW = {
 }
 
 
-class HeadLine(NamedTuple):
+class LabeledLine(NamedTuple):
     """A labeled line below the headline."""
 
     label: str
@@ -67,7 +67,7 @@ class VerdictLines:
     """A verdict: the headline, then labeled lines that each answer one question."""
 
     headline: str
-    lines: tuple[HeadLine, ...]
+    lines: tuple[LabeledLine, ...]
 
     def under(self, label: str) -> str:
         """Return the line with that label; empty if there is none."""
@@ -87,7 +87,7 @@ def verdict_lines(reading: Reading) -> VerdictLines:
     caused = next((one for one in reading.findings if cause and getattr(one.facts, "cause", None) is cause), None)
     lines = [one._replace(says=one.says.replace(REVIEW, review)) for one in judgement_lines(judgement).lines]
     given = [one._replace(finding=caused) if one.label == "cause" else one for one in lines]
-    behind = [] if found is None else [HeadLine("why", sentence(found), found)]
+    behind = [] if found is None else [LabeledLine("why", sentence(found), found)]
     return VerdictLines(headline(judgement), (*behind, *given))
 
 
@@ -103,7 +103,7 @@ def judgement_lines(judgement: Judgement) -> VerdictLines:
         ("next", advice_says(judgement)),
         ("decides", decides(judgement)),
     )
-    return VerdictLines(headline(judgement), tuple(HeadLine(label, says) for label, says in every if says))
+    return VerdictLines(headline(judgement), tuple(LabeledLine(label, says) for label, says in every if says))
 
 
 def headline(judgement: Judgement) -> str:
@@ -125,7 +125,7 @@ def _fitted(judgement: Judgement) -> tuple[str, bool]:
 def _what(judgement: Judgement, less: int = 0) -> str:
     """Return the first slot: the verdict, and the step to keep. `less`: 1 without when to check."""
     review = ", review responses" * judgement.asks_for_review
-    if judgement.reason.without_verdict:
+    if judgement.reason.kind in ("no_reward", "no_numbers"):
         return "NO VERDICT"
     if judgement.verdict == "continue":
         return f"CONTINUE{' to the end of the plan' * judgement.nearly_through}{review}"
@@ -150,7 +150,7 @@ def _what(judgement: Judgement, less: int = 0) -> str:
     ended = "" if bad is None else f", {_likely(judgement.reason).upper()}{bad}{since}"
     if judgement.worth_extending:
         keep = f", worth extending{keep * (not less)}"
-    over = "LOG ENDED" if judgement.ended == "silent" else "FINISHED"  # whether the run did, nobody said
+    over = "LOG ENDED" if judgement.ended == "silent" else "FINISHED"  # the run itself may not have ended
     return f"{over}{ended}{keep}{review}"
 
 
@@ -190,7 +190,8 @@ def _chance(judgement: Judgement) -> str:
     upside, now = judgement.upside, judgement.reason.level
     if upside.to_pass is not None and upside.below_best(now):  # there a rise from now would mislead
         return f"{sure(p)} chance to reach {level(upside.to_pass)}"
-    return f"{sure(p)} chance of +{on_scale(worth, max(abs(now or 0.0), abs(upside.to_pass or 0.0)))}"
+    gain = on_scale(worth, max(abs(now or 0.0), abs(upside.to_pass or 0.0)))
+    return f"{sure(p)} chance of " + (f"+{gain}" if gain.strip("0.") else "gain")
 
 
 def why(judgement: Judgement, less: int = 0) -> str:
@@ -258,7 +259,7 @@ def _likely(reason: Reason) -> str:
 def _name(judgement: Judgement, *, brief: bool) -> str:
     """Return the primary metric."""
     judged = judgement.judged
-    if judged is None or judged == HEADLINE:
+    if judged is None or judged == REWARD:
         return "reward"
     if not brief and len(judged) <= LONGEST_NAME:
         return judged
@@ -290,7 +291,7 @@ def _gamed(reason: Reason, name: str, judgement: Judgement, *, brief: bool, tigh
     if judgement.outcome == "degraded":
         return f"responses degenerate{since}"
     if judgement.outcome == "overfitted":
-        to = "" if tight or judgement.judged in (None, HEADLINE) else f" to {_level(reason.level)}"
+        to = "" if tight or judgement.judged in (None, REWARD) else f" to {_level(reason.level)}"
         return f"{'' if brief else 'training reward up, '}eval down{to}{since}"
     if judgement.verdict == "finished":  # the first slot says it
         return "" if tight else f"{name} still at {_level(reason.level)}"
@@ -353,7 +354,7 @@ def outlook(judgement: Judgement) -> str:
     return f"{what}: {', '.join(filter(None, (*cost, chance, risk)))}."
 
 
-SUSPECT = {
+KNOBS = {
     "learning_rate": "learning rate",
     "length_cap": "max response length",
     "reward_function": "reward function",
@@ -361,7 +362,7 @@ SUSPECT = {
     "tools": "tools",
     "responses": "responses",
 }
-WAY = {
+TURNS = {
     "lower": "lower the {knob}",
     "raise": "raise the {knob}",
     "check": "check the {knob}",
@@ -380,7 +381,7 @@ def advice_says(judgement: Judgement) -> str:
             steps.append(f"undo the learning-rate change at step {event.step}")
             continue
         because, _, command = advice.because.partition(": ")
-        step = WAY[advice.way].format(knob=SUSPECT[advice.knob])
+        step = TURNS[advice.way].format(knob=KNOBS[advice.knob])
         steps.append(f"{step} ({because}){f': {command}' * bool(command)}")
     return capital(f"{listed(steps)}.") if steps else ""
 
@@ -418,16 +419,16 @@ def decides(judgement: Judgement) -> str:
     deciding, horizon = judgement.deciding, judgement.horizon
     if [condition.kind for condition in deciding] == ["rise", "no_rise"]:  # one check decides both
         at_the_end = horizon is not None and horizon.planned and deciding[0].by_step == horizon.end_step
-        said = would_change(deciding[0])
+        said = condition_says(deciding[0])
         return f"{said.replace('Continue', 'Worth continuing only', 1)}." if at_the_end else f"{said}, otherwise stop."
-    return " ".join(f"{would_change(condition)}." for condition in deciding)
+    return " ".join(f"{condition_says(condition)}." for condition in deciding)
 
 
-def would_change(condition: Condition) -> str:
+def condition_says(condition: Condition) -> str:
     """Return what one would have to see, without a full stop."""
     if condition.kind == "samples_hold_up":
         return f"Only a review overturns this: if samples after step {condition.after_step} hold up, run {REVIEW} ok"
-    named = "reward" if condition.series == HEADLINE else condition.series
+    named = "reward" if condition.series == REWARD else condition.series
     if condition.kind == "no_rise":
         return f"Stop if {named} is still below {_level(condition.level)} at step {condition.by_step}"
     return f"Continue if {named} passes {_level(condition.level)} by step {condition.by_step}"

@@ -76,6 +76,16 @@ def test_verbose_shows_every_run_and_pair(pair: Comparison) -> None:
     assert text.count("pair ") == sum(len(one.differences) for one in pair.series)
 
 
+def test_verbose_lists_every_setting_that_differs() -> None:
+    def one(name: str, seed: int) -> Member:
+        settings = {f"a.setting.with.a.long.name.{number}": f"{name} {number}" for number in range(100)}
+        return Member(name, run({"reward/mean": rise(seed=seed)}, path=name, settings=settings), name)
+
+    text = render(compare(Gathered((one("first", 1), one("second", 2)), "named")), verbose=True)
+    told = " ".join(text.split())
+    assert all(f"name.{number} first {number} / second {number}" in told for number in range(100))
+
+
 def test_hostile_names_neither_command_the_terminal_nor_widen_the_table(hostile: Comparison) -> None:
     for verbose in (False, True):
         text = render(hostile, color=False, width=100, verbose=verbose)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.contract import Reading, RunSummary
-from leadline.facts import Evidence
+from leadline.facts.finding import Evidence
 from leadline.facts.sections import Missing, RewardReading
 from leadline.report import data, html, markdown, terminal
 from leadline.run import Event, Rollout

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import PEAK, REST, RISE, Floats, clock, curve, noise, series
+from simulated import PEAK, REST, RISE, Floats, clock, curve, noise, series, trace
 
 from leadline.curve.curve import Curve
 from leadline.curve.fit import fit_curve
 from leadline.questions.direction import p_about_zero, p_flat, p_going_down, p_moved, p_rising
+from leadline.questions.level import Trace
 from leadline.questions.shape import AGREED, shape_of
 
 ZERO = ("about zero", "changed sign")  # these depend on where zero is
@@ -21,25 +22,25 @@ Shape = Callable[[Floats], Floats]
 
 @pytest.mark.parametrize("shape", RISE.values(), ids=RISE.keys())
 def test_a_clear_rise_is_rising(shape: Shape) -> None:
-    said = shape_of(curve(8 * shape(clock(2000)) + noise(2000)))
+    said = shape_of(trace(8 * shape(clock(2000)) + noise(2000)))
     assert said.word in ("accelerating", "rising", "decelerating")
 
 
 def test_a_take_off_accelerates_and_a_square_root_slows() -> None:
-    faster = shape_of(curve(20 * RISE["take-off"](clock(3000)) ** 2 + noise(3000)))
-    slower = shape_of(curve(40 * (1 - np.exp(-2 * clock(3000))) + noise(3000)))
+    faster = shape_of(trace(20 * RISE["take-off"](clock(3000)) ** 2 + noise(3000)))
+    slower = shape_of(trace(40 * (1 - np.exp(-2 * clock(3000))) + noise(3000)))
     assert (faster.word, slower.word) == ("accelerating", "decelerating")
 
 
 @pytest.mark.parametrize("shape", REST.values(), ids=REST.keys())
 def test_a_clear_plateau_is_flat(shape: Shape) -> None:
-    assert shape_of(curve(8 * shape(clock(2000)) + noise(2000))).word == "flat"
+    assert shape_of(trace(8 * shape(clock(2000)) + noise(2000))).word == "flat"
 
 
 @pytest.mark.parametrize("scatter", [0.005, 0.02, 0.05])
 def test_a_rise_that_saturates_is_not_rising(scatter: float) -> None:
     words = [
-        shape_of(curve(1 - np.exp(-clock(240) / 0.15) + scatter * noise(240, 0.3, seed))).word for seed in range(12)
+        shape_of(trace(1 - np.exp(-clock(240) / 0.15) + scatter * noise(240, 0.3, seed))).word for seed in range(12)
     ]
     assert "rising" not in words
     assert words.count("flat") > 8
@@ -48,7 +49,7 @@ def test_a_rise_that_saturates_is_not_rising(scatter: float) -> None:
 @pytest.mark.parametrize("shape", PEAK.values(), ids=PEAK.keys())
 def test_a_clear_peak_is_dated(shape: Shape) -> None:
     truth = shape(clock(2000))
-    said = shape_of(curve(8 * truth + noise(2000)))
+    said = shape_of(trace(8 * truth + noise(2000)))
     assert said.word == "peaked"
     assert said.peak is not None
     assert said.peak.step == pytest.approx(truth.argmax(), abs=100)
@@ -58,12 +59,12 @@ def test_a_clear_peak_is_dated(shape: Shape) -> None:
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
 def test_noise_has_no_direction(phi: float) -> None:
     for seed in range(4):
-        assert shape_of(curve(noise(600, phi, seed))).word in ("noise", "flat", "undecided")
+        assert shape_of(trace(noise(600, phi, seed))).word in ("noise", "flat", "undecided")
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_handful_of_points_decides_nothing(count: int) -> None:
-    said = shape_of(curve(np.arange(count)))
+    said = shape_of(trace(np.arange(count)))
     assert said.word == "undecided"
     assert set(said.probabilities.values()) == {0.0}
 
@@ -82,8 +83,9 @@ def broken() -> Floats:
 @settings(max_examples=8)
 @given(scale=st.floats(1e-6, 1e6), shift=st.floats(-100, 100))
 def test_rescaling_a_metric_changes_no_answer(values: Floats, scale: float, shift: float) -> None:
-    one, other = curve(values), curve(scale * (values + shift))
-    assert shape_of(other).probabilities == pytest.approx(shape_of(one).probabilities, abs=1e-9)
+    here, there = trace(values), trace(scale * (values + shift))
+    one, other = here.curve, there.curve
+    assert shape_of(there).probabilities == pytest.approx(shape_of(here).probabilities, abs=1e-9)
     assert [each.step for each in other.breaks] == pytest.approx([each.step for each in one.breaks])
     assert p_about_zero(curve(scale * values)) == pytest.approx(p_about_zero(one), abs=1e-9)
 
@@ -108,8 +110,8 @@ def test_a_mirrored_metric_swaps_rising_and_declining() -> None:
 
 def test_the_unit_of_steps_does_not_matter() -> None:
     values = recorded()
-    one = fit_curve(series(values))
-    other = fit_curve(series(values, steps=1000 * np.arange(1, len(values) + 1)))
+    one = Trace(series(values))
+    other = Trace(series(values, steps=1000 * np.arange(1, len(values) + 1)))
     assert shape_of(one).probabilities == pytest.approx(shape_of(other).probabilities, abs=1e-9)
     assert shape_of(other).peak.step == pytest.approx(1000 * shape_of(one).peak.step)  # type: ignore[union-attr]
 
@@ -124,23 +126,24 @@ def test_the_same_series_gives_the_same_paths_whatever_is_read_before_it() -> No
 @pytest.mark.parametrize("shape", [RISE["line"], REST["saturated"], PEAK["bump"], lambda u: 0 * u])
 def test_logging_means_of_five_steps_does_not_flip_a_word(shape: Shape) -> None:
     values = 5 * shape(clock(2000)) + noise(2000, seed=21)
-    each, means = shape_of(curve(values)), shape_of(curve(values.reshape(-1, 5).mean(axis=1)))
+    each, means = shape_of(trace(values)), shape_of(trace(values.reshape(-1, 5).mean(axis=1)))
     rising = {"accelerating", "rising", "decelerating"}
     spoken = [one.p for one in (each, means) if one.word != "undecided"]
     assert each.word == means.word or {each.word, means.word} <= rising or max(spoken) < AGREED + 0.1
 
 
-ANSWERS = (p_rising, p_flat, p_moved, p_going_down, p_about_zero, lambda one: shape_of(one).p)
+ANSWERS = (p_rising, p_flat, p_moved, p_going_down, p_about_zero)
 
 
 @pytest.mark.parametrize("ask", ANSWERS)
 @given(values=st.lists(st.floats(allow_nan=True, allow_infinity=True, width=64), max_size=40))
 def test_every_series_has_an_answer(ask: Callable[[Curve], float], values: list[float]) -> None:
     assert 0.0 <= ask(curve(values)) <= 1.0
+    assert 0.0 <= shape_of(trace(values)).p <= 1.0
 
 
 def test_probabilities_of_the_shapes_add_up() -> None:
-    assert sum(shape_of(curve(recorded())).probabilities.values()) == pytest.approx(1.0)
+    assert sum(shape_of(trace(recorded())).probabilities.values()) == pytest.approx(1.0)
 
 
 def test_a_loss_about_zero_oscillates_and_a_shifted_one_does_not() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated import noise
 
-from leadline.curve.track import CELLS, Cells, cells_of
+from leadline.curve.cells import CELLS, Cells, cells_of
 
 
 def cells(values: np.ndarray) -> Cells:

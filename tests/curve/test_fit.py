@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from simulated import clock, curve, noise, series
+from simulated import clock, curve, noise, series, trace
 
 from leadline.curve.fit import fit_curve
 from leadline.curve.posterior import _clock
@@ -100,8 +100,8 @@ def test_a_little_noise_at_a_high_level_is_no_rounding() -> None:
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_size_alone_changes_no_word(scale: float) -> None:
     values = 4 * clock(400) + noise(400)
-    said = shape_of(curve(scale * values)).probabilities
-    assert said == pytest.approx(shape_of(curve(values)).probabilities, abs=0.01)
+    said = shape_of(trace(scale * values)).probabilities
+    assert said == pytest.approx(shape_of(trace(values)).probabilities, abs=0.01)
 
 
 def test_a_constant_reward_is_told_as_one() -> None:

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -20,10 +21,11 @@ from click.testing import CliRunner
 from waiting import wait_for
 
 from leadline.cli import verbs
-from leadline.errors import BadState, NothingReadable
+from leadline.errors import BadState, CannotWrite, NothingReadable
+from leadline.fleet import pool as pool_module
 from leadline.fleet.pool import Pool
 from leadline.fleet.reader import read_task
-from leadline.fleet.scan import Done, Tally, scan
+from leadline.fleet.scan import Tally, scan
 from leadline.review import store as reviews
 from leadline.run import Review
 from leadline.shelf import home
@@ -45,10 +47,10 @@ class Here:
     def submit(self, tasks: Sequence[Task]) -> None:
         self.tasks += tasks
 
-    def collect(self, patience: float) -> Done:
+    def collect(self, patience: float) -> list[tuple[Task, UnitOutcome | None]]:
         task = self.tasks.pop(0)
         self.read.append(Path(task.unit.place).name)
-        return Done((read_task(task),))
+        return [(task, read_task(task))]
 
     def close(self) -> None:
         self.tasks.clear()
@@ -224,6 +226,34 @@ def test_the_pool_gives_the_same_rows_and_survives_a_reader_that_is_killed(
         assert killed
         assert tally.read == 19
         assert rows(other) == rows(shelf)
+
+
+def test_a_machine_that_can_start_no_reader_is_told_of(
+    lab: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-such-interpreter"))
+    with pytest.raises(CannotWrite, match="in a row ended before they had read anything"):
+        scan((str(lab),), shelf, Pool(2))
+    assert shelf.base.rows("SELECT COUNT(*) FROM places WHERE leased_by IS NOT NULL") == [(0,)]
+
+
+def test_a_reader_that_cannot_be_ended_does_not_hold_up_the_end_of_a_scan(
+    lab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that waits for a disk that does not respond, which no signal ends."""
+    responds = threading.Event()
+    monkeypatch.setattr(pool_module, "_answer", lambda process, task: responds.wait(60) and None)
+    monkeypatch.setattr(pool_module, "HANGS", 0.2)
+    pool = Pool(1)
+    pool.submit([Task(Unit(str(lab), str(lab / "code" / name), "m")) for name in "ab"])
+    try:
+        assert pool.collect(0.1) == []
+        began = time.monotonic()
+        pool.close()
+        assert time.monotonic() - began < 10
+        assert all(thread.daemon for thread in pool._threads)  # nor the end of the program
+    finally:
+        responds.set()
 
 
 def test_a_scan_that_is_killed_is_gone_on_with(lab: Path, tmp_path: Path) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 from found import FACTS
 
-from leadline.facts import Facts, Finding
-from leadline.facts.finding import Beside, Knob
+from leadline.facts.finding import Beside, Facts, Finding, Knob
 from leadline.facts.judgement import Judgement
 from leadline.findings.reward_gamed import Gamed, ResponsesChanged, Reviewed
 from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_no_learning_signal import AllTied
 from leadline.findings.stability_moved import GradientNorm
-from leadline.judgement.evidence import MOST, advise
-from leadline.words.verdict import SUSPECT, advice_says
+from leadline.judgement.weigh import MOST, advise
+from leadline.words.verdict import KNOBS, advice_says
 
 ALONE = Beside(frozenset(), lost=False)
 SUSPECTED = [name for name, facts in FACTS.items() if facts.suspect(ALONE) is not None]  # they point at a knob
@@ -37,7 +36,7 @@ def test_never_more_than_two_and_each_with_its_evidence() -> None:
     assert 0 < len(advice) <= MOST
     assert len({one.knob for one in advice}) == len(advice)
     said = advice_says(Judgement(advice=advice))
-    assert all(SUSPECT[one.knob] in said for one in advice)
+    assert all(KNOBS[one.knob] in said for one in advice)
 
 
 def test_only_responses_that_changed_advise_as_a_note() -> None:

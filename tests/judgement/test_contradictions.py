@@ -14,7 +14,7 @@ import pytest
 from conftest import EXAMPLES, ROOT
 
 from leadline.contract import Reading
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.facts.judgement import Advice, Horizon, Reason, ReasonKind, Risk, Verdict
 from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.reward_gamed import ResponsesChanged

@@ -10,7 +10,7 @@ from conftest import EXAMPLES
 from found import FACTS
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.facts.judgement import Judgement
 from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.reward_gamed import Gamed
@@ -19,8 +19,8 @@ from leadline.judgement.decide import GO_ON, OPEN, STOP, _reason, judge
 from leadline.judgement.keep import BELIEVED
 from leadline.pipeline import read
 from leadline.plan import plan_of
-from leadline.reading import View
 from leadline.reading.scores import judged_in
+from leadline.reading.view import View
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
 from leadline.sections import reward_of as read_reward
 from leadline.words.verdict import judgement_lines

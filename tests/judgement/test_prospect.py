@@ -9,11 +9,11 @@ import pytest
 from found import FACTS
 from relations import COUNT, U, logged, ramp, rise
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.judgement.case import Case, case_of, gains, risk_of, upside_of
 from leadline.plan import plan_of
-from leadline.reading import View
 from leadline.reading.scores import judged_in
+from leadline.reading.view import View
 from leadline.run import Config, Run
 
 COURSES = {

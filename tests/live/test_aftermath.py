@@ -13,6 +13,7 @@ import pytest
 from leadline.live.history import Past, Point, as_data, history_lines, spells
 from leadline.live.records import Look, Prediction, Score
 from leadline.live.screen import need_of
+from leadline.report import palette
 
 
 def look(step: int, verdict: str, level: float, life: int = 0) -> Look:
@@ -66,11 +67,13 @@ def finished(outcome: str | None, findings: Sequence[dict[str, object]] = ()) ->
     return replace(look(100, "finished", 0.1), says="FINISHED", reading=body)
 
 
-@pytest.mark.parametrize(("outcome", "style"), [("collapsed", "red"), ("saturated", ""), (None, "")])
-def test_the_history_shows_a_finished_collapse_as_a_roll_back(outcome: str | None, style: str) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "color"), [("collapsed", "roll_back"), ("saturated", "finished"), (None, "finished")]
+)
+def test_the_history_shows_a_finished_collapse_as_a_roll_back(outcome: str | None, color: str) -> None:
     one = past(finished(outcome))
     (shown,) = [text for name, text in history_lines([one]) if name == "check"]
-    assert str(shown.style) == style
+    assert str(shown.style) == palette.VERDICTS[color].terminal
     assert as_data([one])[0]["outcome"] == outcome
 
 

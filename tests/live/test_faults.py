@@ -275,3 +275,21 @@ def test_a_watch_ends_at_once_although_a_path_hangs(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_path_is_polled_later_if_no_thread_is_to_be_had(
+    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "metrics.jsonl"
+    write_rows(log, range(1, 40))
+    one = watch(log)
+
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", refused)
+        one.tick(force=True)
+    assert not one.runs
+    settle(one)
+    assert [look[2] for look in looks(one.store)] == [38]

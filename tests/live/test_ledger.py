@@ -16,7 +16,7 @@ from leadline.live.ledger import LEVELS, is_far, promises, score, surprise
 from leadline.live.records import Prediction, Score
 from leadline.live.schedule import next_points
 from leadline.live.watch import Watch
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Run, Series
 from leadline.sources import open_run
 

@@ -95,7 +95,7 @@ def test_a_page_elsewhere_that_took_our_address_is_turned_away(port: MetricsPort
 
 
 def test_it_listens_on_this_machine_alone(port: MetricsPort) -> None:
-    assert port._server.server_address[0] == "127.0.0.1"
+    assert port.server_address[0] == "127.0.0.1"
 
 
 def test_a_port_that_is_taken_says_so(port: MetricsPort) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,6 +22,9 @@ from waiting import wait_for
 
 from leadline.cli import main
 from leadline.live import session as sessions
+from leadline.live.acting.bar import Decision
+from leadline.live.acting.orders import Action, Life
+from leadline.live.acting.writer import RunFiles
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look, Made
 from leadline.live.screen import Keys, Screen
@@ -284,8 +288,8 @@ def test_acting_that_hangs_delays_neither_the_watch_nor_its_end(
         session.said = said.append
         session.watch.tick(force=True)
 
-        def hangs(watched: object, *, grew: bool) -> None:
-            asked.append(grew)
+        def hangs(watched: object) -> None:
+            asked.append(True)
             responds.wait(60)
 
         monkeypatch.setattr(session._settling, "settle", hangs)
@@ -294,3 +298,38 @@ def test_acting_that_hangs_delays_neither_the_watch_nor_its_end(
         assert (len(asked), said) == (1, ["Acting waits for a disk or a program that does not respond."])
         responds.set()
         wait_for(lambda: [session.settle()] and len(asked) > 1)  # type: ignore[func-returns-value]
+
+
+def test_growth_is_told_to_an_actor_once_and_again_if_it_could_not_be_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, told = tmp_path / "metrics.jsonl", list[bool]()
+    write_rows(log, range(1, 40))
+    with Store(tmp_path / "state.db") as store:
+        session = _Session(Options((WatchEntry(str(log), act="stop"),), headless=True), store)
+        session.watch.start()
+        settle(session.watch)
+        (watched,) = session.watch.runs.values()
+        (actor,) = session._settling._actors.values()
+        consider = actor.consider
+
+        def locked(*_: object, grew: bool, **__: object) -> None:
+            told.append(grew)
+            raise sqlite3.OperationalError("locked")
+
+        def considered(life: Life, decision: Decision, run: RunFiles, *, alone: bool, grew: bool) -> Action | None:
+            told.append(grew)
+            return consider(life, decision, run, alone=alone, grew=grew)
+
+        monkeypatch.setattr(actor, "consider", considered)
+        session._settling.settle(watched)
+        write_rows(log, range(40, 42))
+        session.watch.tick(force=True)
+        monkeypatch.setattr(actor, "consider", locked)
+        with pytest.raises(sqlite3.OperationalError):
+            session._settling.settle(watched)
+        monkeypatch.setattr(actor, "consider", considered)
+        session._settling.settle(watched)
+        session._settling.settle(watched)
+        session.watch.end()
+    assert told == [False, True, True, False]

@@ -85,7 +85,6 @@ class Desk:
             clock=lambda: self.clock.wall,
             steady=lambda: self.clock.passed,
         )
-        self.sender.recover()
 
     def put(self, *alerts: Alert) -> None:
         for alert in alerts:

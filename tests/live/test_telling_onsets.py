@@ -13,7 +13,7 @@ from found import quoting
 
 import leadline
 from leadline.contract import Reading, RunSummary
-from leadline.facts import Evidence, Finding
+from leadline.facts.finding import Evidence, Finding
 from leadline.facts.judgement import BestCheckpoint, Judgement, Reason
 from leadline.facts.sections import RewardReading
 from leadline.findings.reward_gamed import ResponsesChanged

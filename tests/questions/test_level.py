@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from simulated import curve, series
+from simulated import trace
 
-from leadline.questions.fall import highest
-from leadline.questions.level import left_its_start, level_at, level_from, level_now, levels, start_of
 from leadline.questions.shape import shape_of
 
 
 def start(values: np.ndarray) -> float:
-    return start_of(curve(values), series(values))
+    return trace(values).start
 
 
 @pytest.mark.parametrize("first", [3, 4, 5])
@@ -50,21 +48,22 @@ def test_an_odd_first_point_is_no_start(seed: int) -> None:
 
 def test_a_change_since_the_first_step_is_counted_from_the_start() -> None:
     values = np.r_[np.full(3, 9.0), np.linspace(1.0, 2.0, 197)] + 0.01 * np.random.default_rng(0).standard_normal(200)
-    drawn, logged = curve(values), series(values)
-    assert level_from(drawn, logged, float(drawn.grid[0])) == start_of(drawn, logged)
-    assert level_from(drawn, logged, 100) == level_at(drawn, logged, 100)
+    read = trace(values)
+    grid = read.curve.grid
+    assert read.at(float(grid[0])) == read.start
+    assert read.at(float(grid[30])) == pytest.approx(read.levels[30])
 
 
 def test_a_rise_that_was_over_after_a_few_points_is_no_lack_of_a_trend() -> None:
     scatter = 0.03 * np.random.default_rng(0).standard_normal(600)
     quick = 0.95 - 0.3 * np.exp(-np.arange(600) / 6) + scatter
-    drawn, logged = curve(quick), series(quick)
-    assert left_its_start(drawn, logged)
-    assert shape_of(drawn, logged).probabilities["noise"] == 0
+    read = trace(quick)
+    assert read.left_its_start
+    assert shape_of(read).probabilities["noise"] == 0
     level = 0.95 + scatter
-    drawn, logged = curve(level), series(level)
-    assert not left_its_start(drawn, logged)
-    assert shape_of(drawn, logged).probabilities["noise"] > 0.9
+    read = trace(level)
+    assert not read.left_its_start
+    assert shape_of(read).probabilities["noise"] > 0.9
 
 
 def test_a_slow_rise_after_a_fast_one_is_not_lost_from_the_level() -> None:
@@ -73,11 +72,11 @@ def test_a_slow_rise_after_a_fast_one_is_not_lost_from_the_level() -> None:
     drawn, told = [], []
     for seed in range(8):
         values = truth + 0.02 * np.random.default_rng(seed).standard_normal(300)
-        paths, logged = curve(values), series(values)
-        drawn.append(abs(float(paths.seen[:, -1].mean()) - truth[-1]))
-        told.append(abs(level_now(paths, logged) - truth[-1]))
-        assert levels(paths, logged)[-1] == pytest.approx(level_now(paths, logged)) == level_at(paths, logged, 300)
-        assert highest(paths, logged) >= level_now(paths, logged) - 1e-12
+        read = trace(values)
+        drawn.append(abs(float(read.curve.seen[:, -1].mean()) - truth[-1]))
+        told.append(abs(read.now - truth[-1]))
+        assert read.levels[-1] == pytest.approx(read.now) == read.at(300)
+        assert read.highest >= read.now - 1e-12
     assert np.mean(told) < 0.8 * np.mean(drawn)
     assert np.max(np.subtract(told, drawn)) < 0.001
 
@@ -85,10 +84,10 @@ def test_a_slow_rise_after_a_fast_one_is_not_lost_from_the_level() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_noise_moves_the_level_by_less_than_it_may(seed: int) -> None:
     values = 0.5 + 0.1 * np.random.default_rng(seed).standard_normal(300)
-    assert abs(level_now(curve(values), series(values)) - 0.5) < 4 * 0.1 / np.sqrt(300 / 2)
+    assert abs(trace(values).now - 0.5) < 4 * 0.1 / np.sqrt(300 / 2)
 
 
 def test_spikes_are_no_level() -> None:
     values = 0.5 + 0.02 * np.random.default_rng(1).standard_normal(300)
     values[[200, 250, 290]] = 50.0
-    assert level_now(curve(values), series(values)) == pytest.approx(0.5, abs=0.02)
+    assert trace(values).now == pytest.approx(0.5, abs=0.02)

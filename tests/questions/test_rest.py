@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from simulated import curve, noise, series
+from simulated import noise, trace
 
 from leadline.questions.direction import p_at_rest
-from leadline.questions.level import level_now
 from leadline.questions.shape import Rest, rest_of, shape_of
 
 COUNT = 300
@@ -15,7 +14,7 @@ U = np.arange(1, COUNT + 1) / COUNT
 
 
 def rest(values: np.ndarray) -> Rest | None:
-    return rest_of(curve(values), series(values))
+    return rest_of(trace(values))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -26,7 +25,7 @@ def test_from_the_step_that_is_told_the_points_lie_about_the_level_now(seed: int
     after = values[told.since - 1 :]
     first = after[: len(after) // 4]
     error = 0.02 * np.sqrt((1 + 0.3) / (1 - 0.3) / len(first))
-    assert abs(first.mean() - level_now(curve(values), series(values))) < 4 * error
+    assert abs(first.mean() - trace(values).now) < 4 * error
 
 
 def test_nearly_all_of_the_gain_is_not_yet_the_level() -> None:
@@ -85,6 +84,6 @@ def test_a_spike_does_not_move_the_date() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_chance_of_rest_is_to_the_last_bit_what_the_word_for_the_shape_rests_on(seed: int) -> None:
-    fitted = curve(1 - np.exp(-U / 0.3) + 0.1 * noise(COUNT, 0.0, seed))
-    p = shape_of(fitted).probabilities
-    assert p_at_rest(fitted) == p["flat"] + p["noise"]  # both are held against the same bar
+    read = trace(1 - np.exp(-U / 0.3) + 0.1 * noise(COUNT, 0.0, seed))
+    p = shape_of(read).probabilities
+    assert p_at_rest(read.curve) == p["flat"] + p["noise"]  # both are held against the same bar

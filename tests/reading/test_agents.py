@@ -6,7 +6,7 @@ import pytest
 from topics import findings
 from written import flat, rising, run, view
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.findings.agent_turns import TurnsChange
 from leadline.words import sentence
 

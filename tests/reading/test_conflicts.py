@@ -6,7 +6,7 @@ import numpy as np
 from simulated import noise
 from topics import Topic, read_conflicts
 
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Checkpoint, GpuSamples, Phases, Process, ProcessSamples, Run, Series, Telemetry
 from leadline.words import sentence
 

@@ -10,8 +10,8 @@ import pytest
 from simulated import noise
 
 from leadline.expected import RULES, read
-from leadline.facts import Facts, Finding
-from leadline.reading import View
+from leadline.facts.finding import Facts, Finding
+from leadline.reading.view import View
 from leadline.run import Config, Run, Series
 
 COUNT = 80

@@ -12,14 +12,14 @@ from written import Writer, flat, loaded, named, rising, run, story
 
 from leadline import findings
 from leadline.contract import Reading
-from leadline.facts import Facts, Finding, by_weight
+from leadline.facts.finding import Facts, Finding, by_weight
 from leadline.findings.reward_gamed import Gamed, ResponsesChanged, _reward_fell
 from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_repeated_prompts import RepeatedPrompts
-from leadline.judgement.evidence import LAG
+from leadline.judgement.weigh import LAG
 from leadline.pipeline import read_run, view_of
-from leadline.reading.samples import evidence_of
 from leadline.reading.view import View
+from leadline.reading.whole import evidence_of
 from leadline.run import Checkpoint, Config, Review, Rollout, Rollouts, Run, Series
 from leadline.text.evidence import gather
 from leadline.words import sentence

@@ -11,7 +11,7 @@ import written
 from topics import findings
 from written import concerns, flat, named, rising, run, story, view
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.findings.generation_length import LengthChange
 from leadline.run import Rollout, Rollouts, Run
 from leadline.text.phrases import Outputs

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from leadline.pipeline import read
-from leadline.reading import View
 from leadline.reading.scores import held_out_names
+from leadline.reading.view import View
 from leadline.sources import open_run
 
 CHOICES = {

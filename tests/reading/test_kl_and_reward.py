@@ -13,7 +13,7 @@ from topics import read_kl as read
 from topics import read_reward
 
 from leadline.plan import plan_of
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Config, Event, Run, Series
 
 REST = rise(0.3, 0.8, 0.05)

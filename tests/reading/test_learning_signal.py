@@ -11,8 +11,7 @@ import pytest
 from topics import findings
 from written import flat, rising, run, story, view
 
-from leadline.facts import Finding
-from leadline.questions.level import level_now
+from leadline.facts.finding import Finding
 from leadline.run import Config
 from leadline.words import sentence
 
@@ -276,7 +275,7 @@ def test_ties_are_told_beside_the_reward_that_every_other_sentence_tells() -> No
     (finding,) = findings(seen, *TOLD)
     reward = seen.of("reward/mean")
     assert reward is not None
-    assert finding.facts.reward == level_now(reward.curve, reward.series)
+    assert finding.facts.reward == reward.now
 
 
 def test_gradients_as_large_as_ever_deny_that_nothing_is_learned() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, logged, ramp, rise
 
-from leadline.facts import Finding
+from leadline.facts.finding import Finding
 from leadline.findings import stability_spike, stability_stuck
 from leadline.reading.view import View
 from leadline.run import Run, Series

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 from simulated import noise
 
-from leadline.facts import Facts, Finding
+from leadline.facts.finding import Facts, Finding
 from leadline.findings.timeline_order import detect_among
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Event, Run, Series
 
 COUNT = 300

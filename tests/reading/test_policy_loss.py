@@ -8,7 +8,7 @@ from relations import COUNT, STEPS, TWINS, logged, ramp, step
 from simulated import noise
 from topics import Topic, read_loss
 
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Config, Event, Run, Series
 
 

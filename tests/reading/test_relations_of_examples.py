@@ -9,7 +9,7 @@ from conftest import EXAMPLES
 from relations import TWINS
 from topics import findings
 
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Run
 from leadline.sections import kl_reward_of, policy_loss_of, reward_of
 from leadline.sources import open_run
@@ -18,8 +18,8 @@ from leadline.sources import open_run
 def said(run: Run) -> tuple[list[str], dict[str, float]]:
     """The words, and every probability by what it belongs to."""
     view = View(run)
-    rewards, regime, loss = reward_of(view), kl_reward_of(view), policy_loss_of(view)
     found = findings(view, "reward.", "kl.", "policy_loss.", "stability.", "signal.")
+    rewards, regime, loss = reward_of(view), kl_reward_of(view), policy_loss_of(view, found)
     words = [rewards.shape, regime.regime, loss.pattern, *(f"{one.id} {one.severity}" for one in found)]
     words += [segment.regime for segment in regime.segments]
     return words, {**rewards.probabilities, "regime": regime.p or 0.0, **{one.id: one.p for one in found}}

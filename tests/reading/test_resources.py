@@ -10,7 +10,7 @@ from simulated import noise
 from topics import Topic, read_resources
 
 from leadline.facts.machine import Resources
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Config, GpuSamples, Phases, Run, Series, Telemetry
 from leadline.words import sentence
 

@@ -8,12 +8,13 @@ from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 from topics import Topic
 from topics import read_reward as read
 
-from leadline.curve.track import Break
+from leadline.curve.cells import Break
 from leadline.digits import number
+from leadline.facts.finding import Finding
 from leadline.findings import found_in
 from leadline.findings.reward_break import finding_of
-from leadline.reading import Finding, View
 from leadline.reading.breaks import account_for
+from leadline.reading.view import View
 from leadline.records import replace
 from leadline.run import Event, Rollout, Rollouts, Run, Series
 

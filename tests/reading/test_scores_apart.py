@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from leadline.reading import View, missing
-from leadline.reading.scores import grain, independent, problems, second_scores
+from leadline.reading.scores import grain, independent, missing, problems, second_scores
+from leadline.reading.view import View
 from leadline.sources import open_run
 
 STEPS = range(10, 410, 10)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, logged, ramp, rise, step
 
+from leadline.facts.finding import Finding
 from leadline.findings import signal_nan, signal_sampler_mismatch, stability_moved
-from leadline.reading import Finding, View
+from leadline.reading.view import View
 from leadline.run import Run, Series
 
 LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from relations import STEPS, U, logged, ramp, step
 
 from leadline.findings import found_in
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Run
 
 # The reward steps down at 150 and nothing of the policy moves there; entropy has sunk all along.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from topics import Topic, read_conflicts, read_resources
 
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Run
 from leadline.sources import open_run
 from leadline.words import sentence

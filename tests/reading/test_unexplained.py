@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from simulated import noise
 
-from leadline.facts import Facts, Finding
+from leadline.facts.finding import Facts, Finding
 from leadline.findings import timeline_order, unexplained_break
-from leadline.reading import View
 from leadline.reading.outage import Outage
+from leadline.reading.view import View
 from leadline.run import Event, Run, Series
 
 COUNT = 300

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 import leadline
-from leadline.facts import Evidence
+from leadline.facts.finding import Evidence
 from leadline.report import markdown, terminal
 from leadline.report.pictures import pictures, span
 from leadline.report.plots import svg

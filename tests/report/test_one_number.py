@@ -96,7 +96,7 @@ def reports(run: str) -> dict[str, str]:
     """The text of every report, as a reader meets it."""
     reading = read(run)
     told = payload(reading)
-    page = {key: told[key] for key in ("run", "verdict", "findings", "expected", "onset", "panels", "marks", "regimes")}
+    page = {key: told[key] for key in ("run", "verdict", "findings", "expected", "panels", "marks", "regimes")}
     alerts = new_alerts({}, reading, run="runs/a")[1]
     texts = {
         "terminal": terminal.render(reading, width=120, height=60),

@@ -23,8 +23,7 @@ from rich.cells import cell_len
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Expected, Reading
-from leadline.facts import Facts, Finding
-from leadline.facts.finding import Move
+from leadline.facts.finding import Facts, Finding, Move
 from leadline.facts.judgement import Judgement, Reason
 from leadline.facts.machine import Conflict, ProcessEffect
 from leadline.facts.sections import RewardReading
@@ -33,7 +32,8 @@ from leadline.findings.reward_gamed import Gamed, ResponsesChanged
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.records import dataclass
 from leadline.report import markdown, notebook, terminal
-from leadline.report.pictures import pictures
+from leadline.report.lines import labeled
+from leadline.report.pictures import pictures, span
 from leadline.run import Event
 from leadline.words import sentence
 from leadline.words.verdict import verdict_lines
@@ -189,10 +189,10 @@ def test_nothing_is_drawn_after_the_end_of_a_run_that_has_ended(run: str, until:
     finished = dataclasses.replace(reading(run, until), judgement=ended)
     drawn = pictures(finished)
     assert drawn
-    assert all(one.now is None and one.reach[1] <= until for one in drawn)
+    assert all(one.now is None and span((one,))[1] <= until for one in drawn)
     going_on = dataclasses.replace(reading(run, until), judgement=dataclasses.replace(ended, ended=None))
     for one in pictures(going_on):
-        first, last = one.reach
+        first, last = span((one,))
         assert last - until <= (until - first) / 3 + 1
 
 
@@ -339,8 +339,8 @@ def test_a_timeline_has_an_order_unless_the_reward_dropped(run: str, until: int,
 
 
 def test_a_long_prompt_leaves_room_for_the_response() -> None:
-    item = terminal.Item("then", "step 1: the end of a prompt. A second sentence. → " + "word " * 80, quoted=True)
-    said = "".join(line.plain for line in item.lines(60, 2))
+    says = "step 1: the end of a prompt. A second sentence. → " + "word " * 80
+    said = "".join(line.plain for line in labeled("then", says, 69, 2, quoted=True))
     assert "→ word" in said
     assert said.endswith("…")
 

@@ -252,3 +252,12 @@ def test_a_copy_of_a_log_does_not_double_its_rows(tmp_path: Path) -> None:
     reward = open_run(tmp_path).get("reward/mean")
     assert isinstance(reward, Series)
     assert (reward.points, reward.rows) == (STEPS, STEPS)
+
+
+def test_what_a_kill_left_of_a_file_that_was_to_be_replaced_is_no_log(tmp_path: Path) -> None:
+    rows = [{"step": step, "reward": value} for step, value in enumerate(rewards(1), 1)]
+    whole = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "metrics.jsonl").write_text(whole)
+    (tmp_path / ".metrics.jsonl.0a1b2c3d.part").write_text(whole.replace("0.", "7."))
+    assert [place.path.name for place in find_runs(tmp_path).only().used] == ["metrics.jsonl"]
+    assert reward_of(tmp_path) == reward_of(tmp_path / "metrics.jsonl")

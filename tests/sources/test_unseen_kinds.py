@@ -11,7 +11,7 @@ import pytest
 
 from leadline.errors import NotAnRLRun, NothingReadable, NotOneRun
 from leadline.run import Run, Series
-from leadline.sources import Readers, build_run, find_runs, open_run, open_runs, open_samples
+from leadline.sources import Readers, build_run, find_runs, open_run, open_runs, open_samples, read_stream
 
 ROWS = range(1, 31)
 REWARDS = [round(-5.0 + 0.4 * row + (row * 7 % 5), 3) for row in ROWS]
@@ -473,6 +473,7 @@ def test_a_log_of_two_bytes_a_letter_is_read_as_it_grows(tmp_path: Path) -> None
     found = find_runs(log, readers)
     assert reward_of(build_run(found, found.only(), "it")).values.tolist() == REWARDS
     assert reward_of(open_run(log)).values.tolist() == REWARDS
+    assert reward_of(read_stream(log.read_bytes())).values.tolist() == REWARDS
 
 
 def test_rows_with_a_flag_are_of_evaluations(tmp_path: Path) -> None:

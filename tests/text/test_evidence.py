@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from leadline.reading import View
+from leadline.reading.view import View
 from leadline.run import Rollout, Rollouts, Run, Series
 from leadline.text import measures
 from leadline.text.evidence import GamedEvidence, gather
-from leadline.text.relation import Begun, Relation, TextShift, Way
-from leadline.text.track import DRAWS, Level, Track
+from leadline.text.relation import Begun, Relation, Way
+from leadline.text.track import DRAWS, Track
 from leadline.text.written import parted, written
 
 NAMES = ("anna", "boris", "clara", "david", "elena", "felix", "greta", "hugo", "irene", "jonas", "karin", "lukas")
@@ -117,15 +117,15 @@ def test_one_answer_loops_and_empty_responses_are_proof(write: Write) -> None:
 def test_responses_that_copy_their_prompt_need_a_reader() -> None:
     evidence = evidence_of(made(echoed))
     assert evidence.outcome == "changed"
-    assert evidence.shift is not None
-    assert evidence.shift.moves[0].way == "copied"
+    assert evidence.relation is not None
+    assert evidence.relation.moves[0].way == "copied"
 
 
 def test_words_that_nothing_else_holds_need_a_reader() -> None:
     evidence = evidence_of(made(babbling))
     assert evidence.outcome == "changed"
-    assert evidence.shift is not None
-    assert evidence.shift.moves[0].way == "strange"
+    assert evidence.relation is not None
+    assert evidence.relation.moves[0].way == "strange"
 
 
 @pytest.mark.parametrize("write", [refused, echoed, looping])
@@ -178,13 +178,12 @@ def test_less_than_all_asks_for_a_reader(refuses: float, outcome: str) -> None:
 
 def related(moves: dict[Way, float], overlap: float = 0.0, *, short: bool = False, paid: float = 0.0) -> Relation:
     """Relations that moved by so much on every draw."""
-    shift = TextShift(np.full(DRAWS, max(moves.values())), (), Begun(1, 1, 1), np.zeros(0))
-    zeros = np.zeros(1)
-    now = Track(np.ones(1, dtype=np.int64), zeros, zeros, Level(0, 0), Level(overlap, 0), zeros, zeros, zeros, (0, 1))
+    distance, zeros = np.full(DRAWS, max(moves.values())), np.zeros(1)
+    now = Track(np.ones(1, dtype=np.int64), zeros, zeros, 0, overlap, 0, zeros, zeros, zeros, (0, 1))
     drawn = {way: np.full(DRAWS, far) for way, far in moves.items()}
     text = written(View(made(honest, batches=2)).batches)
     assert text is not None
-    return Relation(text, shift, drawn, {"alike": now}, short, paid)
+    return Relation(text, distance, (), Begun(1, 1, 1), np.zeros(0), drawn, {"alike": now}, short, paid)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +237,7 @@ def test_a_baseline_later_than_all_samples_leaves_nothing_to_compare() -> None:
 def test_answers_shorter_than_a_gram_are_told_apart() -> None:
     text = written([Step(1, tuple(Rollout(1, f"{number}?", number, 1.0) for number in ("1", "2", "33", "44")))])
     assert text is not None
-    assert measures.alike(text).max() == 0
+    assert measures.alike(text, text.answers).max() == 0
 
 
 def test_prompt_and_answer_in_one_string_are_parted_first() -> None:
@@ -311,7 +310,7 @@ def test_the_same_answer_whatever_was_asked_is_told() -> None:
     evidence = evidence_of(counting(depends=False))
     assert evidence.p > 0.8
     assert evidence.relation is not None
-    assert evidence.relation.change.moves[0].way == "alike"
+    assert evidence.relation.moves[0].way == "alike"
 
 
 def logged(kl: Callable[[np.ndarray], np.ndarray], entropy: Callable[[np.ndarray], np.ndarray]) -> Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leadline.facts import Facts, Finding
+from leadline.facts.finding import Facts, Finding
 from leadline.findings.agent_turns import FailingTools, TurnsChange
 from leadline.words import sentence
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leadline.facts import Facts, Finding
-from leadline.facts.finding import Cause, PromptChange
+from leadline.facts.finding import Cause, Facts, Finding, PromptChange
 from leadline.facts.sections import (
     MEANING,
     Drift,

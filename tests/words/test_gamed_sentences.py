@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leadline.facts import Facts, Finding
-from leadline.facts.finding import Move
+from leadline.facts.finding import Facts, Finding, Move
 from leadline.findings.reward_gamed import Gamed, ResponsesChanged, Reviewed
 from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_repeated_prompts import RepeatedPrompts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leadline.facts import Facts, Finding
+from leadline.facts.finding import Facts, Finding
 from leadline.facts.machine import MemoryHeld
 from leadline.findings.conflict_process import MemoryTaken, SlowedBy
 from leadline.findings.generation_length import LengthChange

@@ -196,6 +196,11 @@ def test_a_verdict_is_said_from_its_facts(verdict: str, judgement: Judgement, sa
     assert judgement_lines(judgement).text == said
 
 
+def test_no_gain_of_zero_is_promised() -> None:
+    near_the_top = Judgement("stop", Reason("ceiling", level=0.9996, high=1.0), 0.01, Upside(0.0, 0.0, 0.0, 4e-4, 1.0))
+    assert headline(near_the_top) == "STOP · reward saturated at 1.000 of 1 · 1% chance of gain if continued"
+
+
 @pytest.mark.parametrize(("finding", "said"), [("reward.gamed", True), ("signal.train_eval_gap", False)])
 def test_a_step_kept_before_the_text_proves_hacking_says_why(finding: str, said: bool) -> None:
     reason = Reason("gamed", 0.99, 102, level=0.94, findings=(finding,))

@@ -15,8 +15,7 @@ import leadline
 from leadline import pipeline
 from leadline.contract import Reading
 from leadline.event import ENDINGS, RateStep
-from leadline.facts import Facts, Finding
-from leadline.facts.finding import Cause, Move, PromptChange
+from leadline.facts.finding import Cause, Facts, Finding, Move, PromptChange
 from leadline.facts.machine import MemoryHeld
 from leadline.facts.sections import MEANING, WHY, Explanation, LossNumbers, PolicyLoss
 from leadline.findings import GUIDES

@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import LeadlineError
-from ...reading.view import HEADLINE
 from ...records import dataclass
-from ...run import Series, Steps, Values
+from ...run import REWARD, Series, Steps, Values
 from ...sources import open_run
 from ...sources.checkpoints import looks_saved
 from ...sources.remote import WEIGHTS
@@ -237,7 +236,7 @@ def _reward(log: Path, name: str) -> Series | None:
     with suppress(OSError, LeadlineError), tempfile.TemporaryDirectory() as folder:
         with log.open("rb") as file:
             (Path(folder) / name).write_bytes(file.read(HEAD))
-        return open_run(str(Path(folder) / name)).get(HEADLINE)
+        return open_run(str(Path(folder) / name)).get(REWARD)
     return None
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import queue
 import socket
 import ssl
 import threading
 import urllib.error
 from collections.abc import Callable
+from concurrent import futures
 from typing import TypeVar
 
 from ...records import dataclass, field
@@ -84,22 +84,19 @@ class Channel:
 def within(seconds: float, work: Callable[[], _Result]) -> _Result:
     """Return the result of `work`; raise TimeoutError if it takes longer, as with a server that drips bytes. It is
     then left to a thread of its own, which ends when its socket does."""
-    done: queue.SimpleQueue[tuple[_Result | None, Exception | None]] = queue.SimpleQueue()
+    done: futures.Future[_Result] = futures.Future()
 
     def run() -> None:
         try:
-            done.put((work(), None))
+            done.set_result(work())
         except Exception as error:
-            done.put((None, error))
+            done.set_exception(error)
 
     threading.Thread(target=run, name="leadline sends", daemon=True).start()
     try:
-        result, error = done.get(timeout=seconds)
-    except queue.Empty:
+        return done.result(seconds)
+    except futures.TimeoutError:  # before Python 3.11 one of its own
         raise TimeoutError from None
-    if error is not None:
-        raise error
-    return result  # type: ignore[return-value]
 
 
 def short_name(text: str) -> str:

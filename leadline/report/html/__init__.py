@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...contract import Reading
+from ...digits import capital
 from ..data import plain
 from . import samples, story, text
-from .curves import Curves, machine
+from .curves import curves, machine, short_names
 from .page import assemble
 
 
@@ -14,24 +17,20 @@ def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: 
     return assemble(payload(reading), title=reading.run.path)
 
 
-def payload(reading: Reading) -> dict[str, object]:
+def payload(reading: Reading) -> Any:
     """Return the data of the page. All text in it is safe to show as text."""
-    curves = Curves.of(reading)
-    return {
-        "run": story.run(reading),
-        "verdict": story.verdict(reading),
-        "findings": story.findings(reading, curves),
-        "expected": [{"says": text.line(one.text)} for one in reading.benign],
-        "marks": story.marks(reading),
-        "regimes": story.regimes(reading),
-        "onset": story.onset(reading),
-        "signals": story.signals(reading),
-        "panels": curves.panels,
-        "clocks": curves.clocks,
-        "series": curves.series,
-        "bands": curves.bands,
-        "span": curves.span,
-        "path": plain(reading.chart_data.kl_path),  # reward against the distance from the reference
-        "machine": machine(reading),
-        "samples": samples.samples(reading),
-    }
+    kl, called = reading.kl_reward, short_names(reading.chart_data.series)
+    return text.safe(
+        {
+            "run": story.run(reading),
+            "verdict": story.verdict(reading),
+            "findings": story.findings(reading, called),
+            "expected": [one.text for one in reading.benign],
+            "marks": story.marks(reading),
+            "regimes": {**plain(kl), "says": capital(kl.say())},
+            **curves(reading, called),
+            "path": plain(reading.chart_data.kl_path),  # reward against the distance from the reference
+            "machine": machine(reading),
+            "samples": samples.samples(reading),
+        }
+    )

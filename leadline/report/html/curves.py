@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ...contract import Band, Reading, Series
+from ...contract import Band, Reading
 from ...digits import capital, short
 from ...facts.chart import Chart, ChartId
-from ...records import dataclass, field
 from ...words.report import CHARTS, EXPLAINED, SMALL_PHASES, chart_is_empty, chart_title
 from .. import palette
+from ..data import plain
 from ..pictures import shortened, thin
-from . import text
+from ..plain import name as plain_name
 
 Data = dict[str, object]
 
@@ -25,57 +25,44 @@ WIDE: tuple[ChartId, ...] = ("reward", "judged", "kl")
 NOTHING_LOGGED = tuple(Chart(chart) for chart in CHARTS)  # of a run that holds nothing to draw
 
 
-@dataclass(slots=True)
-class Curves:
-    """Series to draw against the step."""
-
-    called: dict[str, str] = field(default_factory=dict)  # series by name: what the page calls them
-    panels: list[Data] = field(default_factory=list)
-    clocks: list[list[int]] = field(default_factory=list)  # steps, each as its distance from the one before
-    series: dict[str, Data] = field(default_factory=dict)
-    bands: dict[str, Data] = field(default_factory=dict)
-    span: tuple[float, float] | None = None  # the steps to show at first, forecast and all
-
-    @classmethod
-    def of(cls, reading: Reading) -> Curves:
-        data = reading.chart_data
-        called = _called(data.series)
-        curves = cls(called, _panels(reading, called))
-        room = int(np.clip(ROOM // max(len(data.series), 1), LEAST, MOST))
-        clocks: dict[bytes, int] = {}
-        for series in data.series.values():
-            if series.points:
-                curves.series[called[series.name]] = curves._drawn(series, room, clocks)
-        ended = reading.judgement.ended is not None  # what has ended has no rest to forecast
-        bands = {name: shortened(band, 0.0) if ended else band for name, band in data.bands.items()}
-        curves.bands = {called[name]: _band(band) for name, band in bands.items()}
-        curves.span = _span(reading, bands.values())
-        return curves
-
-    def _drawn(self, series: Series, room: int, clocks: dict[bytes, int]) -> Data:
-        kept = thin(series.steps, series.values, room)
-        steps = series.steps[kept]
-        clock = clocks.setdefault(steps.tobytes(), len(clocks))
-        if clock == len(self.clocks):
-            self.clocks.append(np.diff(steps, prepend=0).tolist())
-        return {
-            "key": text.name(series.key),
-            "kind": text.name(series.kind),
-            "role": palette.role(series.name),
-            "points": series.points,
-            "clock": clock,
-            "y": short(series.values[kept]),
-        }
+def curves(reading: Reading, called: Mapping[str, str]) -> Data:
+    """Return the series to draw against the step, their bands, and the panels that show them. `called`: what each
+    series is called on the page."""
+    data, ended = reading.chart_data, reading.judgement.ended is not None  # what has ended has no rest to forecast
+    bands = {called[name]: shortened(band, 0.0) if ended else band for name, band in data.bands.items()}
+    room = int(np.clip(ROOM // max(len(data.series), 1), LEAST, MOST))
+    clocks: dict[bytes, tuple[int, list[int]]] = {}  # steps, each as its distance from the one before
+    drawn = {}
+    for series in data.series.values():
+        if series.points:
+            kept = thin(series.steps, series.values, room)
+            steps = series.steps[kept]
+            clock, _ = clocks.setdefault(steps.tobytes(), (len(clocks), np.diff(steps, prepend=0).tolist()))
+            drawn[called[series.name]] = {
+                "key": series.key,
+                "kind": series.kind,
+                "role": palette.role(series.name),
+                "points": series.points,
+                "clock": clock,
+                "y": short(series.values[kept]),
+            }
+    return {
+        "panels": _panels(reading, called),
+        "clocks": [distances for _, distances in clocks.values()],
+        "series": drawn,
+        "bands": plain(bands),
+        "span": _span(reading, bands.values()),
+    }
 
 
-def _called(names: Iterable[str]) -> dict[str, str]:
+def short_names(names: Iterable[str]) -> dict[str, str]:
     """Return short names that stay apart, however long those of the log are."""
     called: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
-        short = text.name(name)
+        short = plain_name(name)
         if short in taken:
-            short = f"{short} ({len(taken)})"
+            short = plain_name(f"({len(taken)}) {name}")  # no longer than the others: it is never cut again
         taken.add(short)
         called[name] = short
     return called
@@ -95,28 +82,19 @@ def _panels(reading: Reading, called: Mapping[str, str]) -> list[Data]:
             "id": chart.id,
             "title": chart_title(data, chart.id),
             "names": [called[one] for one in chart.series],
-            "says": text.line(says.get(chart.id, "")),
+            "says": says.get(chart.id, ""),
             "empty": "" if chart.series else chart_is_empty(data, chart.id),
             "wide": chart.id in WIDE,
             # why it carries no evidence here
-            "silent": text.line(loss.say()) if chart.id == "loss" and not loss.informative else "",
+            "silent": loss.say() if chart.id == "loss" and not loss.informative else "",
         }
         for chart in data.charts or NOTHING_LOGGED
         if chart.series or chart.id != "judged"  # shown where no other panel shows it
     ]
 
 
-def _band(band: Band) -> Data:
-    return {
-        "x": short(band.steps),
-        "low": short(band.low),
-        "middle": short(band.middle),
-        "high": short(band.high),
-        "now": band.now,
-    }
-
-
 def _span(reading: Reading, bands: Iterable[Band]) -> tuple[float, float] | None:
+    """Return the steps to show at first, forecast and all."""
     first, last = reading.run.first_step, reading.run.last_step
     if first is None or last is None:
         return None
@@ -128,12 +106,9 @@ def machine(reading: Reading) -> Data:
     """Return the stack of phases and the power, as far as the run shows them, with what was said of them."""
     used, drawn = reading.resources, reading.chart_data.machine
     data: Data = {
-        "notes": [text.line(remark.say()) for remark in used.remarks],
-        "uses": [
-            {"name": text.name(name), "share": use.share, "power": use.power_w, "memory": use.memory_gb}
-            for name, use in used.phases.items()
-        ],
-        "bottleneck": None if used.bottleneck is None else text.name(used.bottleneck),
+        "notes": [remark.say() for remark in used.remarks],
+        "uses": [{"name": name, **plain(use)} for name, use in used.phases.items()],
+        "bottleneck": used.bottleneck,
         "steps": [],
         "phases": [],
         "power": None,
@@ -142,8 +117,7 @@ def machine(reading: Reading) -> Data:
         kept = thin(drawn.steps, drawn.step_seconds, STACK)
         data["steps"] = drawn.steps[kept].tolist()
         data["phases"] = [
-            {"name": text.name(phase.name or SMALL_PHASES), "seconds": short(phase.seconds[kept])}
-            for phase in drawn.phases
+            {"name": phase.name or SMALL_PHASES, "seconds": short(phase.seconds[kept])} for phase in drawn.phases
         ]
         data["whole"] = short(drawn.step_seconds[kept])
     if len(drawn.power_steps):

@@ -11,7 +11,8 @@ from importlib.resources import files
 
 from ... import __version__
 from .. import palette
-from .text import embedded, line
+from ..plain import line
+from .text import embedded
 
 MARK = re.compile(r"\{\{(\w+)\}\}")
 FRAME = "static/outside.html"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...contract import Reading
-from ...facts.chart import Contrast, PhraseShared, SampleShown, Span
+from ...facts.chart import Contrast, SampleShown, Span
 from ...words.report import NO_SAMPLES, is_masked
+from ..data import plain
 from . import text
 
 Data = dict[str, object]
@@ -32,29 +33,11 @@ def samples(reading: Reading) -> Data:
 def _sample(sample: SampleShown) -> Data:
     # Marks by what is compared: what only late, only early, only rewarded, only unrewarded samples have.
     marks = {side: _places(sample.output, getattr(sample, side)) for side in ("late", "early", "high", "low")}
-    return {
-        "score": sample.score,
-        "prompt": text.shown(sample.prompt),
-        "output": text.shown(sample.output),
-        "left_out": sample.left_out,
-        "length": sample.length,
-        **marks,
-    }
+    return {**plain(sample), **marks}
 
 
 def _contrast(contrast: Contrast) -> Data:
-    return {
-        "here": contrast.here,
-        "there": contrast.there,
-        "enough": contrast.enough,
-        "only_here": [_phrase(phrase) for phrase in contrast.only_here],
-        "only_there": [_phrase(phrase) for phrase in contrast.only_there],
-        "masked": is_masked(contrast),
-    }
-
-
-def _phrase(phrase: PhraseShared) -> Data:
-    return {"phrase": text.name(phrase.phrase), "here": round(phrase.here, 3), "there": round(phrase.there, 3)}
+    return {**plain(contrast), "masked": is_masked(contrast)}
 
 
 def _places(output: str, spans: Sequence[Span]) -> list[int]:

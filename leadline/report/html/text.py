@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import orjson
 
+from ...digits import sure
 from ..plain import line, name, printable
 
-__all__ = ["cut", "embedded", "line", "name", "shown"]
-
 OBEYED = re.compile("[<>&\x7f-\x9f\u2028\u2029]")  # what ends a script, opens a tag, or commands a terminal
+NAMES = ("name", "key", "kind", "signal", "process", "phrase", "unread", "group")  # entries that hold names
+TEXTS = ("prompt", "output")  # and texts of several lines
+
+
+def safe(data: Any, entry: str = "") -> Any:
+    """Return plain data as the page may show it: its texts by the entry that holds them, a probability with its words
+    beside it. Keys stay as they are: those that a log names are made safe where they are made."""
+    if isinstance(data, str):
+        return name(data) if entry in NAMES else shown(data) if entry in TEXTS else line(data)
+    if isinstance(data, (list, tuple)):
+        return [safe(one, entry) if isinstance(one, (str, list, tuple, dict)) else one for one in data]
+    if isinstance(data, dict):
+        p = data.get("p")
+        words = {"sure": sure(p)} if isinstance(p, float) else {}
+        return {key: safe(one, key) for key, one in data.items()} | words
+    return data
 
 
 def shown(text: str) -> str:
@@ -19,12 +35,12 @@ def shown(text: str) -> str:
 
 
 def cut(text: str, most: int) -> tuple[str, int]:
-    """Return the same for a text that may be too long, and how many characters were left out in the middle."""
+    """Return a text without its middle if it is too long, and how many characters were left out."""
     left_out = max(len(text) - most, 0)
     if left_out:
         head = most * 2 // 3
         text = text[:head] + "\n\u22ee\n" + text[-(most - head) :]
-    return shown(text.replace("\r\n", "\n")), left_out
+    return text.replace("\r\n", "\n"), left_out
 
 
 def embedded(data: object) -> str:

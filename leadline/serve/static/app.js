@@ -86,7 +86,7 @@
       for (const key of keys) body.append("run", key);
       status.textContent = (await say(body)) ? "taken back" : "not saved";
     };
-    const named = row ? row.querySelector("h4").textContent : keys.length === 1 ? "1 run" : keys.length + " runs";
+    const named = row ? row.querySelector("h3, h4").textContent : keys.length === 1 ? "1 run" : keys.length + " runs";
     status.replaceChildren((what === "mute" ? "muted " : "acknowledged ") + named + " ", undo);
     clearTimeout(waiting);
     waiting = setTimeout(again, 1500);

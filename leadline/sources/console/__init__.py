@@ -82,19 +82,14 @@ class Console:
         self._settled = False
         self._bars = True
         self._marks = self._all_marks()
-        # Whether lines may end in a carriage return. Turning them all into newlines costs as much as finding the rows.
-        self._returns = False
 
     def feed(self, chunk: bytes) -> None:
-        if not self._returns:
-            chunk = chunk.replace(b"\r", b"\n")
+        chunk = chunk.replace(b"\r", b"\n")
         self._ends.hear(chunk)
-        first, start, end = self._lines.around(chunk, returns=self._returns)
-        if first:
-            self._look(first, 0, len(first))
-        while start < end:
-            stop = end if self._settled else min(chunk.find(b"\n", min(start + PIECE, end - 1)) + 1, end)
-            self._look(chunk, start, stop)
+        block, start = self._lines.block(chunk), 0
+        while start < len(block):
+            stop = len(block) if self._settled else block.find(b"\n", min(start + PIECE, len(block) - 1)) + 1
+            self._look(block, start, stop)
             start = stop
 
     def _look(self, block: bytes, start: int, end: int) -> None:
@@ -145,7 +140,6 @@ class Console:
         self._found = [self._found[place] for place in kept]
         self._bars = self._rows.family == "trl"
         self._marks = self._all_marks()
-        self._returns = not any(mark.endswith(b"\n") for mark in self._marks)
 
     def _all_marks(self) -> tuple[bytes, ...]:
         marks = [mark for grammar in self._grammars for mark in grammar.marks]
@@ -157,7 +151,7 @@ class Console:
             before = self._rows.taken
             self._take(plain(rest))
             if self._rows.taken > before:
-                self._lines.drop_rest()
+                self._lines.rest = b""
         self._boxes.finish(self._rows)
         torn = any(mark in self._lines.rest for mark in self._marks if mark not in BARS)
         kept_apart = (self._mappings.counted, self._chatter, self._words.counted, self._bar_rows.counted)
@@ -191,12 +185,7 @@ def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -
         while at >= 0:
             end = block.find(b"\n", at, stop)
             end = stop if end < 0 else end
-            begin = max(block.rfind(b"\n", start, at) + 1, start)
-            if mark[-1:] != b"\n":  # a carriage return ends a line too; else it was turned before
-                begin = max(block.rfind(b"\r", begin, at) + 1, begin)
-                back = block.find(b"\r", at, end)
-                end = end if back < 0 else back
-            spans[begin] = end
+            spans[max(block.rfind(b"\n", start, at) + 1, start)] = end
             at = block.find(mark, end if mark[-1:] == b"\n" else end + 1, stop)
     return sorted(spans.items())
 

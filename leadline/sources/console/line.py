@@ -69,7 +69,6 @@ COUNTERS = (
 QUALIFIERS = {*listed("beside a counter")}
 SURER = ("global", "train", "grpo", "ppo", "rl")
 NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
-WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"
 BAR = re.compile(r"%(?:\||\s{0,9}\d{1,15}/\d{1,15} \[[\d:]{1,20}<)")  # Colab prints it without its middle
 METRIC = re.compile(
     r"reward|(?<![a-z])rew(?![a-z])|return|score|loss|(?<![a-z])kl|acc|entropy|success|solve|correct|grad"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Set
 from functools import lru_cache
 
-from ...vocabulary.guess import guess
+from ...vocabulary.guess import meant
 from ..clock import step_key
 from ..number import as_number, as_step, mean_of
 from ..row import unwrapped
@@ -176,7 +176,7 @@ class Mappings:
 @lru_cache(maxsize=64)
 def _is_trained(keys: tuple[str, ...]) -> bool:
     """Return whether a reward or a loss is among the keys by their words."""
-    return any(one.canonical == "reward/mean" or one.canonical.startswith("loss/") for one in guess(keys).values())
+    return any(name == "reward/mean" or name.startswith("loss/") for name in meant(keys))
 
 
 def _beside(before: str) -> dict[str, object]:

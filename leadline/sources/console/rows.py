@@ -7,8 +7,8 @@ from array import array
 import numpy as np
 from numpy.typing import NDArray
 
-from ...vocabulary import detect, translate
-from ...vocabulary.guess import guess
+from ...vocabulary import detect
+from ...vocabulary.guess import meant
 from ..number import FURTHEST, as_number, as_step
 from ..row import is_summary, of_training
 from ..source import Log
@@ -274,6 +274,4 @@ class Rows:
 def _tells(table: Table, *names: str) -> bool:
     """Return whether one of these series is among the columns of a table."""
     keys = table.keys()
-    dialect = detect(keys)
-    known = (translate(key, dialect) for key in keys) if dialect else guess(keys).values()
-    return any(meaning is not None and meaning.canonical in names for meaning in known)
+    return not meant(keys, detect(keys)).isdisjoint(names)

@@ -7,14 +7,14 @@ import re
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from ...vocabulary.guess import guess
+from ...vocabulary.guess import meant
 from ...vocabulary.names import tokens
+from ..number import as_number
 from ..row import held_out
 from .line import (
     BAR,
     METRIC,
     NUMBER,
-    WRAPPED,
     Count,
     Piece,
     counted,
@@ -64,7 +64,6 @@ class Pairs:
 
     marks: tuple[bytes, ...] = (b"step:",)
     START = re.compile(r"(?<![\w/])step:(\d+) - ")
-    VALUE = re.compile(rf"^({WRAPPED}|None)$")
 
     def take(self, line: str, rows: Rows) -> bool:
         start = self.START.search(line)
@@ -73,11 +72,9 @@ class Pairs:
         values: dict[str, object] = {}
         for pair in line[start.end() :].rstrip().split(" - "):
             key, _, value = pair.rpartition(":")
-            try:
-                values[key] = float(value)  # nearly all of them
-            except ValueError:
-                if self.VALUE.match(value.strip()):
-                    values[key] = None if value.strip() == "None" else value.strip()
+            number = as_number(value)
+            if number is not None or value.strip() == "None":
+                values[key] = number
         values.pop("", None)
         if not values:
             return False
@@ -268,4 +265,4 @@ class Words:
 @lru_cache(maxsize=1024)
 def is_rewarded(keys: tuple[str, ...]) -> bool:
     """Return whether a reward is among the keys by their words."""
-    return any(meaning.canonical == "reward/mean" for meaning in guess(keys).values())
+    return "reward/mean" in meant(keys)

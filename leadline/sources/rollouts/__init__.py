@@ -15,7 +15,7 @@ from ...run import Rollout, Rollouts, Run, Samples
 from . import blocks
 from .fields import Raw
 from .files import spread
-from .index import DUMPS, MOST, FoundSamples, Place, index_records, index_tables, kept_at, read_records, why_not
+from .index import DUMPS, MOST, FoundSamples, Place, dumped, index_records, index_tables, kept_at, read_records, why_not
 
 __all__ = ["FORMATS", "KeptSamples", "SampleFiles", "dumped", "find", "is_samples", "kept_in", "read_samples"]
 
@@ -120,12 +120,6 @@ def kept_in(file: Path) -> KeptSamples | None:
 def is_samples(file: Path) -> bool:
     """Return whether a file holds samples and nothing else, so that it is not a log."""
     return kept_at(file, guessed=False) is not None or blocks.is_pure(file)
-
-
-def dumped(files: Sequence[Path]) -> set[Path]:
-    """Return the files that hold samples by how frameworks name them."""
-    found = [index(files) for index in BY_NAME.values()]
-    return {file for one in found for places in (one.training, one.evaluation) for file in SampleFiles(places).files}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

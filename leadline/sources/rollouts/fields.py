@@ -95,6 +95,8 @@ def rows_of(record: Record) -> list[Record]:
     >>> rows_of({"step": 3, "samples": [{"prompt": "q", "response": "a"}]})
     [{'step': 3, 'prompt': 'q', 'response': 'a'}]
     """
+    if not any(isinstance(value, list) for value in record.values()):
+        return [record]
     record = {key: _as_chat(value) for key, value in record.items()}
     inner = next((key for key, value in record.items() if _holds_samples(value)), None)
     if inner is not None and not record.keys() & {*OUTPUTS}:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from json import JSONDecoder
 from pathlib import Path
@@ -121,14 +121,17 @@ class Dump:
     budget: int = BUDGET
     note: str = ""
 
+    def named(self, file: Path) -> re.Match[str] | None:
+        """Return what a path says; None if no file of the framework's samples is called so."""
+        return re.search(rf"(?:^|/){self.path}$", file.as_posix())
+
     def index(self, files: Sequence[Path]) -> FoundSamples:
         found = FoundSamples()
-        path = re.compile(rf"(?:^|/){self.path}$")
-        named = {file: name for file in sorted(files) if (name := path.search(file.as_posix()))}
+        named = {file: name for file in sorted(files) if (name := self.named(file))}
         if self.path.endswith("parquet"):
             whole = readable_parquet(list(named), found.notes)
             named = {file: named[file] for file in whole}
-        if "step" not in path.groupindex:
+        if "<step>" not in self.path:
             for file in named:
                 _add_records(Place(file, unpack=self.unpack), found, max(LEAST, 4 * BUDGET // len(named)))
             found.notes += [self.note] * bool(found.training and self.note)
@@ -214,6 +217,13 @@ DUMPS = (
     # verl, rLLM and slime: one object a sample, such as `input`, `output`, `score`, `step`.
     Dump("verl", r"(?P<step>[0-9]{1,11})\.jsonl"),
 )
+
+
+def dumped(files: Collection[Path]) -> set[Path]:
+    """Return the files that hold samples by how frameworks and W&B name them; a table has to hold responses."""
+    named = {file for file in files if any(dump.named(file) for dump in DUMPS)}
+    tables = (file for file in files if TABLE.fullmatch(file.name))
+    return named | {file for file in tables if _known(file, _records(file), guessed=False) is not None}
 
 
 def index_tables(files: Sequence[Path]) -> FoundSamples:

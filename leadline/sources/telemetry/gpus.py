@@ -1,5 +1,5 @@
 """What GPUs did: `nvidia-smi --query-gpu=... --format=csv` with or without units and header, and
-`nvidia-smi dmon -o DT` (atlas.md section 6)."""
+`nvidia-smi dmon -o DT`."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...records import dataclass, field
 from ...run import GpuSamples, Phases, ProcessSamples
 from ..number import object_in
-from ..text import BLOCK, GZIP, Lines, unpacked
+from ..text import BLOCK, Lines, unpacked
 
 GB_PER_MIB = 2**20 / 1e9
 LONGEST = 1 << 22  # bytes of a line; a process table of a big machine has some ten thousand
@@ -30,11 +30,9 @@ def blocks_of(path: Path) -> Iterator[list[bytes]]:
     is left out: half a number looks like a number."""
     lines = Lines(LONGEST)
     with path.open("rb") as file:
-        chunks = iter(lambda: file.read(BLOCK), b"")
-        packed = file.read(2) == GZIP
-        file.seek(0)
-        for chunk in unpacked(chunks) if packed else chunks:
-            yield from lines.take(chunk)
+        for chunk in unpacked(iter(lambda: file.read(BLOCK), b"")):
+            if whole := lines.take(chunk):
+                yield whole
 
 
 def objects_of(path: Path) -> Iterator[dict[str, object]]:

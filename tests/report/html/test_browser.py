@@ -256,6 +256,17 @@ def test_any_series_can_be_found_and_drawn(show: Show, readings: Readings) -> No
     assert opened.errors == []
 
 
+def test_a_series_that_is_called_like_a_part_of_every_object_is_drawn(show: Show, readings: Readings) -> None:
+    reading = readings("collapsed")
+    chart = reading.chart_data
+    series = replace(chart.series["reward/mean"], name="constructor", key="constructor")
+    opened = show(replace(reading, chart_data=replace(chart, series={**chart.series, "constructor": series})))
+    opened.page.locator("#search").fill("constructor")
+    opened.page.locator("#names button").first.click()
+    assert opened.page.locator("#others .u-over").count() == 1
+    assert opened.errors == []
+
+
 def test_charts_can_be_walked_by_keyboard(show: Show, readings: Readings) -> None:
     opened = show(readings("hacked"))
     chart = opened.page.locator("#panel-reward .plot")

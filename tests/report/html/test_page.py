@@ -20,6 +20,7 @@ from leadline.cli import main
 from leadline.contract import Reading, RunSummary
 from leadline.digits import short
 from leadline.facts.sections import RewardReading
+from leadline.records import replace
 from leadline.report import files, html
 from leadline.report.html.text import embedded
 from leadline.report.pictures import thin
@@ -114,7 +115,7 @@ def test_hostile_words_are_kept_to_be_read(hostile: str) -> None:
     assert "<script>window.hacked = 1; alert(1)</script>" in shown
     assert r"\\x1b[31mred" in shown  # as an escape that can be read, not as one that is obeyed
     assert not set(shown) & set("\x1b\u202e\u2066\u200b")
-    names = json.dumps(data["signals"]) + json.dumps(data["run"]) + json.dumps(list(data["series"]))
+    names = json.dumps(data["run"]) + json.dumps(list(data["series"]))
     assert all(len(one) < 3100 for one in re.findall(r'"([^"]*)"', names))
 
 
@@ -128,6 +129,19 @@ def test_long_names_that_look_alike_stay_apart() -> None:
     series = data_of(html.render(pipeline.read_run(run)))["series"]
     assert isinstance(series, dict)
     assert len(series) == 2
+
+
+def test_a_finding_leads_to_its_own_series_where_long_names_look_alike(readings: Callable[[str], Reading]) -> None:
+    reading = readings("hacked")
+    series = reading.chart_data.series["reward/mean"]
+    names = [f"custom/{'x' * 90}/{which}/{'y' * 90}" for which in ("first", "second", "third")]
+    finding = reading.findings[0]
+    places = tuple(replace(finding.evidence[0], signal=name) for name in names)
+    shown = replace(
+        reading.chart_data, series={name: replace(series, name=name) for name in names}, charts=(), bands={}
+    )
+    page = html.payload(replace(reading, chart_data=shown, findings=(replace(finding, evidence=places),)))
+    assert [place["signal"] for place in page["findings"][0]["places"]] == list(page["series"])
 
 
 def test_ten_thousand_steps_of_forty_series_stay_below_three_megabytes(wide: str) -> None:

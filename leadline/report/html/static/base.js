@@ -2,6 +2,8 @@
 // What every part uses: the data, elements whose text is only ever text, numbers, colours.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
+// A metric may be called "constructor": what is looked up by name holds our entries alone.
+for (const one of Object.values(DATA)) if (one && typeof one === "object" && !Array.isArray(one)) Object.setPrototypeOf(one, null);
 
 const at = (id) => document.getElementById(id);
 
@@ -24,6 +26,27 @@ function make(tag, attributes, ...children) {
 }
 
 const empty = (sentence) => make("p", { class: "empty" }, sentence);
+
+/** A table: the first cell of a row names it, the cells from column `numbers` on hold numbers. */
+function table(heads, rows, { caption, numbers = heads.length, ...attributes } = {}) {
+  const kind = (place) => (place < numbers ? null : "number");
+  const head = heads.map((one, place) => make("th", { scope: "col", class: kind(place) }, one));
+  const cells = ([first, ...others]) => [
+    make("th", { scope: "row" }, first),
+    others.map((one, place) => make("td", { class: kind(place + 1) }, one)),
+  ];
+  return make(
+    "table",
+    { class: "rows", ...attributes },
+    caption ? make("caption", {}, caption) : null,
+    make("thead", {}, make("tr", {}, head)),
+    make("tbody", {}, rows.map((row) => make("tr", {}, cells(row)))),
+  );
+}
+
+/** A wide table in a box that scrolls. */
+const scrolling = (name, content) =>
+  make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, content);
 
 /** A number as a person would write it: `digits` significant ones, an exponent only where nobody would do without. */
 function number(value, digits = 3) {

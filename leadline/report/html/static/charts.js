@@ -92,7 +92,7 @@ function ground(u) {
   const { marks } = DATA;
   if (marks.now !== null && clock.home && clock.home[1] > marks.now)
     paint(u, marks.now, clock.home[1], shade("quiet", 0.08));
-  for (const one of marks.beside) if (one.p > 0.8) paint(u, one.from, one.to, shade("severity-concern", 0.12));
+  for (const one of marks.beside) if (one.p > 0.8) paint(u, one.first_step, one.last_step, shade("severity-concern", 0.12));
   if (clock.marked) paint(u, clock.marked[0], clock.marked[1], shade("role-reward", 0.14));
   const seen = marks.events.filter((one) => one.step >= clock.view[0] && one.step <= clock.view[1]);
   if (seen.length <= MOST_RULES) for (const one of seen) rule(u, one.step, shade("quiet", 0.35), [2, 3]);

@@ -21,7 +21,7 @@ function answer() {
   const rows = groups.map((one) =>
     make("tr", {}, make("th", { scope: "row" }, make("i", { class: "swatch", "data-colour": one.colour }), one.name), columns.map(([name, say]) => make("td", { "data-label": name }, say(one)))),
   );
-  section.append(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Groups" }, make("table", { class: "rows", id: "groups" }, make("thead", {}, head), make("tbody", {}, rows))));
+  section.append(scrolling("Groups", make("table", { class: "rows", id: "groups" }, make("thead", {}, head), make("tbody", {}, rows))));
   paintSwatches(section);
 }
 
@@ -39,7 +39,7 @@ function comparePanel(chart, place) {
         const band = chart.bands[number_];
         const where = x === null ? chart.x[chart.x.length - 1] : x;
         const [low, middle, high] = ["low", "middle", "high"].map((one) => along(chart.x, band[one], where));
-        return middle === null ? "" : `${number(middle)} (${number(low)} to ${number(high)})`;
+        return middle === null ? "" : `${number(middle)} (${range(number(low), number(high))})`;
       },
     })),
   );
@@ -96,18 +96,15 @@ function pairs() {
   if (rest.length) body.append(make("details", {}, make("summary", {}, `${rest.length} more without a significant difference`), rest.map(item)));
 }
 
-function table(host, heads, rows, why) {
-  if (!rows.length) return void host.append(empty(why));
-  const head = make("tr", {}, heads.map((one) => make("th", { scope: "col" }, one)));
-  const lines = rows.map(([first, ...others]) => make("tr", {}, make("th", { scope: "row" }, first), others.map((one) => make("td", {}, one === null ? "none" : one))));
-  host.append(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": heads[0] }, make("table", { class: "rows" }, make("thead", {}, head), make("tbody", {}, lines))));
+function listed(host, heads, rows, why) {
+  host.append(rows.length ? scrolling(heads[0], table(heads, rows.map((row) => row.map((one) => one ?? "none")))) : empty(why));
 }
 
 function settings() {
   const body = at("settings-body");
   const names = DATA.groups.map((one) => one.name);
   if (DATA.settings.some((one) => one.marks)) body.append(make("p", { class: "lead" }, "Any setting that is the same within each group and differs between them may be the cause of a difference."));
-  table(body, ["setting", ...names, ""], DATA.settings.map((one) => [one.name, ...one.values, one.marks ? "marks the groups" : "differs within a group"]), "No setting differs between the runs, as far as their files tell.");
+  listed(body, ["setting", ...names, ""], DATA.settings.map((one) => [one.name, ...one.values, one.marks ? "marks the groups" : "differs within a group"]), "No setting differs between the runs, as far as their files tell.");
 }
 
 function beginning() {
@@ -116,9 +113,9 @@ function beginning() {
   at("panels").append(...panels.map((one) => one.panel));
   pairs();
   settings();
-  const caveats = [...DATA.warnings, ...DATA.left_out.map((one) => `left out: ${one}`), DATA.grouped, ...(DATA.clock ? [`the clock is read from ${DATA.clock}`] : [])];
+  const caveats = [...DATA.warnings, ...DATA.left_out.map((one) => `left out: ${one.name}: ${one.why}`), DATA.grouped, ...(DATA.clock ? [`the clock is read from ${DATA.clock}`] : [])];
   at("caveats-body").append(make("ul", { class: "notes sentences" }, caveats.map((one) => make("li", {}, one))));
-  table(at("run-body"), ["run", "group", "path", "framework", "first step", "last step"], DATA.runs, "No run was read.");
+  listed(at("run-body"), ["run", "group", "path", "framework", "first step", "last step"], DATA.runs.map((one) => [one.name, one.group, one.path, one.framework || "unknown", one.first_step, one.last_step]), "No run was read.");
   zoomLine();
   everything.push(...panels.map((one) => one.draw()));
   theme();

@@ -14,38 +14,19 @@ function machine() {
   if (used.uses.length) {
     const columns = [
       ["share of step time", (one) => percent(one.share)],
-      ["power", (one) => one.power !== null && `${number(one.power)} W`],
-      ["memory", (one) => one.memory !== null && `${number(one.memory)} GB`],
+      ["power", (one) => one.power_w !== null && `${number(one.power_w)} W`],
+      ["memory", (one) => one.memory_gb !== null && `${number(one.memory_gb)} GB`],
     ].filter(([, say]) => used.uses.some(say));
-    const rows = used.uses.map((one) =>
-      make(
-        "tr",
-        {},
-        make("th", { scope: "row" }, one.name),
-        columns.map(([, say]) => make("td", { class: "number" }, say(one) || "not sampled")),
-      ),
+    const uses = table(
+      ["phase", ...columns.map(([name]) => name)],
+      used.uses.map((one) => [one.name, ...columns.map(([, say]) => say(one) || "not sampled")]),
+      {
+        caption: used.bottleneck ? `By phase; ${used.bottleneck} is the bottleneck` : "By phase",
+        class: "rows aside",
+        numbers: 1,
+      },
     );
-    const head = make(
-      "tr",
-      {},
-      make("th", { scope: "col" }, "phase"),
-      columns.map(([name]) => make("th", { scope: "col", class: "number" }, name)),
-    );
-    const caption = used.bottleneck ? `By phase; ${used.bottleneck} is the bottleneck` : "By phase";
-    body.append(
-      make(
-        "div",
-        { class: "beside" },
-        make("div", {}, notes),
-        make(
-          "table",
-          { class: "rows aside" },
-          make("caption", {}, caption),
-          make("thead", {}, head),
-          make("tbody", {}, rows),
-        ),
-      ),
-    );
+    body.append(make("div", { class: "beside" }, make("div", {}, notes), uses));
   } else if (notes) body.append(notes);
   let draw = () => {};
   if (used.steps.length) draw = stacked(body);
@@ -64,7 +45,7 @@ function machine() {
             make("strong", {}, one.process),
             `: ${one.effect} (${one.sure}), ${marks.beside
               .filter((other) => other.process === one.process)
-              .map((other) => span(other.from, other.to))
+              .map((other) => span(other.first_step, other.last_step))
               .join("; ")}`,
           ),
         ),
@@ -81,26 +62,18 @@ function stacked(body) {
   let sum = used.steps.map(() => 0);
   const heaps = raw.map((seconds) => (sum = sum.map((below, place) => below + (seconds[place] || 0))));
   const many = names.length;
+  const told = (xs, ys, unit) => (step) => `${number(ys[step === null ? xs.length - 1 : nearest(xs, step)])} ${unit}`;
   const entries = names.map((name, place) => ({
     name,
     colour: `phase-${place % 7}`,
     swatch: "block",
-    at: (step) => `${number(raw[place][step === null ? used.steps.length - 1 : nearest(used.steps, step)])} s`,
+    at: told(used.steps, raw[place], "s"),
   }));
-  entries.push({
-    name: "whole step",
-    colour: "ink",
-    at: (step) => `${number(used.whole[step === null ? used.steps.length - 1 : nearest(used.steps, step)])} s`,
-  });
+  entries.push({ name: "whole step", colour: "ink", at: told(used.steps, used.whole, "s") });
   if (used.power)
-    entries.push({
-      name: "power",
-      colour: "role-power",
-      at: (step) =>
-        `${number(used.power.watts[step === null ? used.power.steps.length - 1 : nearest(used.power.steps, step)])} W`,
-    });
-  const told = legend(entries);
-  told.tell(null);
+    entries.push({ name: "power", colour: "role-power", at: told(used.power.steps, used.power.watts, "W") });
+  const key = legend(entries);
+  key.tell(null);
   const host = make("div", { class: "plot" });
   const title = many ? "Step time by phase (s)" : "Step time (s)";
   body.append(
@@ -108,7 +81,7 @@ function stacked(body) {
       "figure",
       { class: "panel wide", id: "panel-machine", "aria-labelledby": "panel-machine-title" },
       make("h3", { id: "panel-machine-title" }, used.power ? `${title} and GPU power (W)` : title),
-      told.list,
+      key.list,
       host,
       many ? null : make("p", { class: "foot" }, "Phases were not timed separately."),
     ),
@@ -158,7 +131,7 @@ function stacked(body) {
         y: { range: (u, low, high) => [0, high > 0 ? 1.06 * high : 1] },
         right: { range: (u, low, high) => [0, high > 0 ? 1.1 * high : 1] },
       },
-      tell: (step) => told.tell(step),
+      tell: (step) => key.tell(step),
     });
   };
 }

@@ -13,7 +13,7 @@ function withoutSpikes(lines) {
     if (band)
       for (const side of ["low", "high"])
         band[side].forEach(
-          (one, place) => band.x[place] >= clock.view[0] && band.x[place] <= clock.view[1] && must.push(one),
+          (one, place) => band.steps[place] >= clock.view[0] && band.steps[place] <= clock.view[1] && must.push(one),
         );
   }
   if (seen.length < 20) return null;
@@ -66,7 +66,7 @@ function landmarksOf() {
 
 function landmarks(u) {
   const { peak } = DATA.marks;
-  if (peak) paint(u, peak.from, peak.to, shade("role-reward", 0.1));
+  if (peak) paint(u, ...peak.interval, shade("role-reward", 0.1));
   landmarksOf().forEach(({ step, words, name, dash }, row) => {
     rule(u, step, colour(name), dash);
     flag(u, step, words, colour(name), row);
@@ -82,7 +82,7 @@ function spoken(xs, ys, band, step) {
   const point = inside ? level(ys[place], size) : "";
   if (!band) return point;
   const where = step === null ? xs[place] : step;
-  const [low, middle, high] = ["low", "middle", "high"].map((one) => along(band.x, band[one], where));
+  const [low, middle, high] = ["low", "middle", "high"].map((one) => along(band.steps, band[one], where));
   if (middle === null) return point;
   const curve = `${level(middle, size)} (${range(level(low, size), level(high, size))})`;
   if (!inside) return `forecast ${curve}`;
@@ -179,11 +179,11 @@ function drawLines(host, lines, { id, title, wide, silent, whole, tell }) {
       const { now } = line.band;
       for (const [from, to, alpha, dash] of [
         [0, now + 1, 0.2, []],
-        [now, line.band.x.length, 0.1, [4, 4]],
+        [now, line.band.steps.length, 0.1, [4, 4]],
       ]) {
         if (to - from < 2) continue;
         const part = (one) => line.band[one].slice(from, to);
-        tables.push([part("x"), part("high"), part("low"), part("middle")]);
+        tables.push([part("steps"), part("high"), part("low"), part("middle")]);
         const first = series.length;
         series.push(
           { width: 0, points: { show: false }, label: "" },

@@ -178,40 +178,16 @@ function portrait() {
     );
     return () => {};
   }
-  const clear = regimes.now !== "undecided" && regimes.now !== "no_kl";
+  const clear = regimes.regime !== "undecided" && regimes.regime !== "no_kl";
   body.append(
-    make("p", { class: "lead" }, `${regimes.says}${regimes.chance && clear ? ` (${regimes.chance})` : ""}.`),
+    make("p", { class: "lead" }, `${regimes.says}${regimes.sure && clear ? ` (${regimes.sure})` : ""}.`),
   );
   const said = make("p", { class: "said" }, "Each point is one step; hover to see which.");
   const host = make("div", { class: "plot" });
-  const table = make(
-    "table",
-    { class: "rows" },
-    make("caption", {}, "Regimes over the run"),
-    make(
-      "thead",
-      {},
-      make(
-        "tr",
-        {},
-        ["steps", "KL / reward", "confidence"].map((one, place) =>
-          make("th", { scope: "col", class: place > 1 ? "number" : "" }, one),
-        ),
-      ),
-    ),
-    make(
-      "tbody",
-      {},
-      regimes.segments.map((one) =>
-        make(
-          "tr",
-          {},
-          make("td", {}, `${steps(one.from)}\u2013${steps(one.to)}`),
-          make("td", {}, one.regime),
-          make("td", { class: "number" }, one.sure),
-        ),
-      ),
-    ),
+  const found = table(
+    ["steps", "KL / reward", "confidence"],
+    regimes.segments.map((one) => [`${steps(one.from)}\u2013${steps(one.to)}`, one.regime, one.sure]),
+    { caption: "Regimes over the run", numbers: 2 },
   );
   body.append(
     make(
@@ -224,7 +200,7 @@ function portrait() {
         host,
         said,
       ),
-      make("div", { class: "aside" }, regimes.segments.length ? table : empty("No regimes identified.")),
+      make("div", { class: "aside" }, regimes.segments.length ? found : empty("No regimes identified.")),
     ),
   );
   return () =>

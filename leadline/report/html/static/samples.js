@@ -188,23 +188,9 @@ const viewer = {
 const heading = (one) => `step ${steps(one.step)}${one.mean === null ? "" : `, mean reward ${number(one.mean)}`}`;
 
 function card(sample, own, other) {
-  const marks = [...sample[own], ...[]];
   const kind = own === "early" || own === "low" ? "second" : "first";
-  const foreign = sample[other];
-  return make(
-    "article",
-    { class: "sample" },
-    make("p", { class: "about" }, `reward ${number(sample.score)} \u00b7 ${steps(sample.length)} characters`),
-    sample.prompt ? make("pre", { class: "prompt", dir: "auto" }, sample.prompt) : null,
-    make(
-      "pre",
-      { class: "output", dir: "auto" },
-      sample.output ? marked(sample.output, marks, kind, foreign) : "(empty)",
-    ),
-    sample.left_out
-      ? make("p", { class: "small" }, `${steps(sample.left_out)} characters left out in the middle`)
-      : null,
-  );
+  const output = sample.output && marked(sample.output, sample[own], kind, sample[other]);
+  return quoted("article", `reward ${number(sample.score)} \u00b7 ${steps(sample.length)} characters`, sample, output);
 }
 
 /** The text in pieces, those that only this side shares marked; those of the other side marked as such. */

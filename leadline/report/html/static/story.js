@@ -2,6 +2,7 @@
 
 const SIGNS = { continue: "\u2192", stop: "\u25a0", roll_back: "\u21b6", undecided: "?", finished: "\u2691" };
 const FAILED = "\u2716"; // a run that ended badly
+const TIMELINE = "timeline.order"; // the finding that relates the others
 
 /** The headline, and the labeled lines below it; page.js puts the curves beside them. */
 function verdict() {
@@ -49,8 +50,9 @@ function copyButton(words, shown) {
 
 function findings() {
   const body = at("findings-body");
-  if (!DATA.findings.length) return void body.append(empty("Nothing unusual was found."));
-  body.append(make("ol", { class: "findings" }, DATA.findings.map(finding)));
+  const found = DATA.findings.filter((one) => one.id !== TIMELINE);
+  if (!found.length) return void body.append(empty("Nothing unusual was found."));
+  body.append(make("ol", { class: "findings" }, found.map(finding)));
 }
 
 function finding(one) {
@@ -61,7 +63,7 @@ function finding(one) {
     make(
       "div",
       {},
-      make("p", { class: "says" }, one.says, " ", make("span", { class: "id" }, `[${one.id}, ${one.chance}]`)),
+      make("p", { class: "says" }, one.says, " ", make("span", { class: "id" }, `[${one.id}, ${one.sure}]`)),
       one.places.length
         ? make(
             "ul",
@@ -74,7 +76,9 @@ function finding(one) {
             "details",
             {},
             make("summary", {}, `${one.samples.length} samples behind this`),
-            one.samples.map(quoted),
+            one.samples.map((sample) =>
+              quoted("blockquote", `step ${steps(sample.step)} \u00b7 reward ${number(sample.score)}`, sample, sample.output),
+            ),
           )
         : null,
     ),
@@ -84,24 +88,25 @@ function finding(one) {
 function placeLink(place, since) {
   const where = `${place.signal}, ${span(place.from, place.to)}`;
   const words = place.text ? `${where}: ${place.text}` : where;
-  if (!place.target) return make("span", {}, words);
-  const id =
-    place.target === "samples" || place.target === "machine"
-      ? place.target
-      : place.target === "other"
-        ? "others"
-        : `panel-${place.target}`;
-  return make("a", { href: `#${id}`, on: { click: (event) => (event.preventDefault(), goTo(place, since)) } }, words);
+  const id = whereShown(place.signal);
+  if (!id) return make("span", {}, words);
+  return make("a", { href: `#${id}`, on: { click: (event) => (event.preventDefault(), goTo(place, id, since)) } }, words);
+}
+
+/** Where a finding can be checked: on the panel that shows the series, on demand among the others, or nowhere. */
+function whereShown(signal) {
+  if (signal === "rollouts") return "samples";
+  const panel = DATA.panels.find((one) => one.names.includes(signal));
+  if (panel) return `panel-${panel.id}`;
+  return /^(time|gpu)\//.test(signal) ? "machine" : signal in DATA.series ? "others" : null;
 }
 
 /** Show the place a finding speaks of: its panel, its steps, its samples. */
-function goTo(place, since) {
-  let target = at(place.target === "machine" ? "machine" : `panel-${place.target}`);
-  if (place.target === "samples") {
-    viewer.open(place.from, place.to);
-    target = at("samples");
-  } else {
-    if (place.target === "other") target = picker.add(place.signal);
+function goTo(place, id, since) {
+  let target = at(id);
+  if (id === "samples") viewer.open(place.from, place.to);
+  else {
+    if (id === "others") target = picker.add(place.signal);
     // What is said of the whole run is marked from where it began to hold.
     const whole = place.from <= clock.home[0] && since !== null && since < place.to;
     clock.point(whole ? since : place.from, place.to);
@@ -118,16 +123,15 @@ function goTo(place, since) {
   if (focus) focus.focus({ preventScroll: true });
 }
 
-function quoted(sample) {
+/** A sample with a line about it; `output` is its text, marked or not. */
+function quoted(tag, about, { prompt, left_out }, output) {
   return make(
-    "blockquote",
+    tag,
     { class: "sample" },
-    make("p", { class: "about" }, `step ${steps(sample.step)} \u00b7 reward ${number(sample.score)}`),
-    sample.prompt ? make("pre", { class: "prompt", dir: "auto" }, sample.prompt) : null,
-    make("pre", { class: "output", dir: "auto" }, sample.output || "(empty)"),
-    sample.left_out
-      ? make("p", { class: "small" }, `${steps(sample.left_out)} characters left out in the middle`)
-      : null,
+    make("p", { class: "about" }, about),
+    prompt ? make("pre", { class: "prompt", dir: "auto" }, prompt) : null,
+    make("pre", { class: "output", dir: "auto" }, output || "(empty)"),
+    left_out ? make("p", { class: "small" }, `${steps(left_out)} characters left out in the middle`) : null,
   );
 }
 
@@ -138,14 +142,14 @@ function normal() {
     make(
       "ul",
       { class: "expected" },
-      DATA.expected.map((one) => make("li", {}, one.says)),
+      DATA.expected.map((one) => make("li", {}, one)),
     ),
   );
 }
 
 function onset() {
   const body = at("onset-body");
-  const found = DATA.onset;
+  const found = DATA.findings.find((one) => one.id === TIMELINE);
   if (!found)
     return void body.append(
       empty(
@@ -153,14 +157,14 @@ function onset() {
       ),
     );
   body.append(make("p", { class: "lead" }, found.says));
-  if (!found.order.length) return;
-  const first = Math.min(...found.order.map((one) => one.from));
-  const last = Math.max(...found.order.map((one) => one.to));
+  if (!found.places.length) return;
+  const first = Math.min(...found.places.map((one) => one.from));
+  const last = Math.max(...found.places.map((one) => one.to));
   const wide = Math.max(last - first, 1);
   const list = make(
     "ol",
     { class: "onset" },
-    found.order.map((one) => {
+    found.places.map((one) => {
       const bar = make("span", { class: "when" });
       const track = make("span", { class: "track", "aria-hidden": "true" }, bar);
       bar.style.left = `${(96 * (one.from - first)) / wide}%`;
@@ -168,7 +172,7 @@ function onset() {
       return make(
         "li",
         {},
-        make("span", { class: "name" }, one.name),
+        make("span", { class: "name" }, one.signal),
         track,
         make("span", { class: "number" }, span(one.from, one.to)),
       );
@@ -179,7 +183,8 @@ function onset() {
 
 function whatWasRead() {
   const body = at("run-body");
-  const { run, signals, marks } = DATA;
+  const { run, marks } = DATA;
+  const { signals } = run;
   const list = (title, items, kind = "sentences") =>
     items.length
       ? make(
@@ -197,17 +202,14 @@ function whatWasRead() {
     make(
       "dl",
       { class: "about-run" },
-      run.facts.map((one) => make("div", {}, make("dt", {}, one.name), make("dd", {}, one.value))),
+      run.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
     ),
   );
   body.append(
     make(
       "div",
       { class: "lists" },
-      list(
-        "Missing",
-        run.missing.map((one) => `${one.what}: ${one.why}`),
-      ),
+      list("Missing", run.missing),
       list("Notes", run.notes),
       list(
         "Events",
@@ -217,42 +219,17 @@ function whatWasRead() {
     ),
   );
   if (!signals.length) return void body.append(empty("No metric was recognized."));
-  const head = ["metric", "log key", "kind", "points", "rows"];
-  const table = make(
-    "table",
-    { class: "rows" },
-    make("caption", {}, `${signals.length} metrics`),
-    make(
-      "thead",
-      {},
-      make(
-        "tr",
-        {},
-        head.map((one, place) => make("th", { scope: "col", class: place > 2 ? "number" : "" }, one)),
-      ),
-    ),
-    make(
-      "tbody",
-      {},
-      signals.map((one) =>
-        make(
-          "tr",
-          {},
-          make("th", { scope: "row" }, one.name),
-          make("td", {}, make("code", {}, one.key)),
-          make("td", {}, one.kind),
-          make("td", { class: "number" }, steps(one.points)),
-          make("td", { class: "number" }, steps(one.rows)),
-        ),
-      ),
-    ),
+  const known = table(
+    ["metric", "log key", "kind", "points", "rows"],
+    signals.map((one) => [one.name, make("code", {}, one.key), one.kind, steps(one.points), steps(one.rows)]),
+    { caption: `${signals.length} metrics`, numbers: 3 },
   );
   body.append(
     make(
       "details",
       { class: "signals" },
       make("summary", {}, `All ${signals.length} metrics`),
-      make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Metrics" }, table),
+      scrolling("Metrics", known),
     ),
   );
 }

@@ -141,12 +141,12 @@ function paintSaved(u, top, height) {
 
 function paintBeside(u, top, height) {
   for (const one of DATA.marks.beside)
-    block(u, one.from, one.to, top, height, one.p > 0.8 ? colour("severity-concern") : shade("quiet", 0.5));
+    block(u, one.first_step, one.last_step, top, height, one.p > 0.8 ? colour("severity-concern") : shade("quiet", 0.5));
 }
 
 const besideAt = (step) =>
   DATA.marks.beside
-    .filter((one) => one.from <= step && step <= one.to)
+    .filter((one) => one.first_step <= step && step <= one.last_step)
     .map((one) => `${one.process}: ${one.effect} (${one.sure})`)
     .join(" \u00b7 ");
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ..digits import exact_sum, median
 from ..records import dataclass
-from ..run import LARGEST
+from ..run import LARGEST, Steps, Values
 
 CELLS = 4096  # enough to date a break to 1/4000 of the run, few enough to fit quickly
+BINS = 64  # bins: more would cost time and tell nothing that the noise lets through
+LEAST = 6  # bins below which nothing is decidable: five degrees of freedom are needed to know the noise at all
+EVEN = 0.25  # of a bin: steps closer than this to an even clock are on it, so that series of any length share clocks
+ROUNDING = 1e-14  # of the level: less movement than this is the arithmetic's
+ODD = 4.0  # robust sd; a Gaussian point beyond is 1 in 16,000, public KL and loss logs have far more
+SD_OF_MAD = 1.4826  # ratio: the sd of a Gaussian over its median absolute deviation
 
-Floats = NDArray[np.float64]
 Cell = tuple[float, float, float, float]  # first step, mean step, mean value, variance inside
 
 
@@ -27,26 +29,20 @@ class Break:
     size: float  # level after minus level before, in the metric's units
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cells:
     """A metric as cell means in order of step."""
 
-    first_steps: Floats  # first step of the points in each cell
-    steps: Floats  # mean step
-    values: Floats  # mean value
-    spread: Floats  # variance of the points inside a cell (0 while a cell is one point)
+    first_steps: Values  # first step of the points in each cell
+    steps: Values  # mean step
+    values: Values  # mean value
+    spread: Values  # variance of the points inside a cell (0 while a cell is one point)
     width: int  # logged points per cell; the last cell may hold fewer
     last_step: float  # of all points
     points: int  # finite points altogether
 
     @property
-    def fingerprint(self) -> bytes:
-        """The same for the same points."""
-        columns = np.stack([self.first_steps, self.steps, self.values, self.spread])
-        return blake2b(columns.tobytes() + repr((self.width, self.last_step, self.points)).encode()).digest()
-
-    @property
-    def counts(self) -> Floats:
+    def counts(self) -> Values:
         """Return how many points each cell holds."""
         counts = np.full(len(self.steps), float(self.width))
         counts[-1:] = self.points - self.width * (len(self.steps) - 1)
@@ -64,7 +60,7 @@ class Cells:
         return Cells(first, steps, values, self.spread[inside], self.width, float(last), points)
 
 
-def cells_of(steps: NDArray[np.int64] | Floats, values: Floats) -> Cells:
+def cells_of(steps: Steps | Values, values: Values) -> Cells:
     """The cells of a series, its steps in order: as many as it has points, or as few of double width as are enough. The
     last point is part of no full cell, so a point that comes later changes only the end."""
     finite = np.abs(values) < LARGEST
@@ -117,8 +113,8 @@ def _merge(left: Cell, right: Cell) -> Cell:
 
 
 def _merge_pairs(
-    first_steps: NDArray[np.int64] | Floats, steps: NDArray[np.int64] | Floats, values: Floats, spread: Floats
-) -> tuple[Floats, Floats, Floats, Floats]:
+    first_steps: Steps | Values, steps: Steps | Values, values: Values, spread: Values
+) -> tuple[Values, Values, Values, Values]:
     """`_merge` over neighbouring pairs; the same operations in the same order, so the same bits.
 
     An empty `spread` stands for zeros: single points.
@@ -128,27 +124,23 @@ def _merge_pairs(
         inside = apart * apart
     if len(spread):
         inside += 0.5 * (spread[0::2] + spread[1::2])
-    means: Floats = 0.5 * (steps[0::2] + steps[1::2]).astype(np.float64)
+    means: Values = 0.5 * (steps[0::2] + steps[1::2]).astype(np.float64)
     return first_steps[0::2].astype(np.float64), means, 0.5 * values[0::2] + 0.5 * values[1::2], inside
 
 
-ODD = 4.0  # robust sd; a Gaussian point beyond is 1 in 16,000, public KL and loss logs have far more (methods.md 2)
-SD_OF_MAD = 1.4826  # ratio: the sd of a Gaussian over its median absolute deviation
-
-
-def running_median(values: Floats) -> Floats:
+def running_median(values: Values) -> Values:
     """Median over a short window about each point, the ends mirrored."""
     width = _width(len(values))
     if width < 3:
         return values.copy()
     half = width // 2
-    padded = np.pad(values, half, mode="reflect")
+    padded = np.concatenate([values[half:0:-1], values, values[-2 : -half - 2 : -1]])
     windows = np.lib.stride_tricks.sliding_window_view(padded, width)
-    middle: Floats = np.partition(windows, half, axis=1)[:, half]
+    middle: Values = np.partition(windows, half, axis=1)[:, half]
     return middle
 
 
-def level_around(values: Floats) -> Floats:
+def level_around(values: Values) -> Values:
     """The same, the end by the last whole window: a mirror would show a few odd last points twice, and as a level."""
     level, half = running_median(values), _width(len(values)) // 2
     if 0 < half < len(values) - half:
@@ -160,7 +152,7 @@ def _width(count: int) -> int:
     return min(9 if count < 400 else 21, count - (count + 1) % 2)
 
 
-def scale_of(residuals: Floats) -> float:
+def scale_of(residuals: Values) -> float:
     """Robust sd about zero. Where most residuals are exactly zero, that of the rest."""
     size = np.abs(residuals)
     if len(size) == 0:
@@ -171,27 +163,21 @@ def scale_of(residuals: Floats) -> float:
     return SD_OF_MAD * scale
 
 
-def tame(values: Floats) -> Floats:
+def tame(values: Values) -> Values:
     """Values with spikes clipped to the neighbourhood's level."""
     level = running_median(values)
     residuals = values - level
     limit = ODD * scale_of(residuals)
-    tamed: Floats = level + np.clip(residuals, -limit, limit)
+    tamed: Values = level + np.clip(residuals, -limit, limit)
     return tamed
-
-
-BINS = 64  # bins: more would cost time and tell nothing that the noise lets through
-LEAST = 6  # bins below which nothing is decidable: five degrees of freedom are needed to know the noise at all
-EVEN = 0.25  # of a bin: steps closer than this to an even clock are on it, so that series of any length share clocks
-ROUNDING = 1e-14  # of the level: less movement than this is the arithmetic's
 
 
 @dataclass(frozen=True, slots=True)
 class Bins:
     """Standardised bin means over [0, 1], and how to get back to steps and to the metric's units."""
 
-    times: Floats  # 0 is the left edge of the first bin, 1 the right edge of the last
-    values: Floats  # (mean - centre) / scale
+    times: Values  # 0 is the left edge of the first bin, 1 the right edge of the last
+    values: Values  # (mean - centre) / scale
     edges: tuple[float, float]  # the steps at 0 and 1
     centre: float
     scale: float
@@ -207,7 +193,7 @@ class Bins:
         return self.enough and self.scale > 0
 
 
-def bin_cells(steps: Floats, values: Floats, points_per_cell: int) -> Bins:
+def bin_cells(steps: Values, values: Values, points_per_cell: int) -> Bins:
     """Equal bins; what does not fill one is left out at the start, where it matters least."""
     per_bin = max(1, -(-len(values) // BINS))
     count = len(values) // per_bin
@@ -222,7 +208,7 @@ def bin_cells(steps: Floats, values: Floats, points_per_cell: int) -> Bins:
     return Bins(times, standard, edges, centre, scale, float(per_bin * points_per_cell))
 
 
-def _clock_of(steps: Floats, count: int, per_bin: int) -> tuple[Floats, tuple[float, float]]:
+def _clock_of(steps: Values, count: int, per_bin: int) -> tuple[Values, tuple[float, float]]:
     if count < 2:
         place = float(steps[-1]) if len(steps) else 0.0
         return np.zeros(count), (place, place)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from found import FACTS
 
-from leadline.facts import Facts, Finding
-from leadline.facts.finding import Severity
+from leadline.facts.finding import Facts, Finding, Severity
 from leadline.findings.reward_gamed import Gamed, Reviewed
-from leadline.judgement.evidence import LAG, weigh
+from leadline.judgement.weigh import LAG, weigh
 
 FIRST = 1  # step of the run
 
@@ -38,22 +37,22 @@ def proof(since: int, p: float = 0.97, reward_fell: bool = False) -> Finding:
     ],
 )
 def test_which_findings_count(names: list[str], counted: bool) -> None:
-    assert (weigh([found(name) for name in names], FIRST).p_gamed > 0) is counted
+    assert (weigh([found(name) for name in names], FIRST).gamed.p > 0) is counted
 
 
 def test_a_note_is_no_evidence() -> None:
-    assert weigh([found("reward.gamed", severity="note")], FIRST).p_gamed == 0.0
+    assert weigh([found("reward.gamed", severity="note")], FIRST).gamed.p == 0.0
 
 
 def test_the_surest_speaks_and_the_earliest_onset_is_told() -> None:
     said = weigh([proof(90, p=0.97), found("signal.train_eval_gap", p=0.9, since=40)], FIRST)
-    assert (said.p_gamed, said.onset, said.onset_between) == (0.97, 40, None)
-    assert weigh([proof(90), found("kl.drift_without_benefit", p=1.0, since=7)], FIRST).onset == 90
+    assert (said.gamed.p, said.gamed.since, said.gamed.since_between) == (0.97, 40, None)
+    assert weigh([proof(90), found("kl.drift_without_benefit", p=1.0, since=7)], FIRST).gamed.since == 90
 
 
 def test_a_decay_that_samples_show_is_dated_by_them() -> None:
     said = weigh([proof(90)], FIRST)
-    assert (said.onset, said.onset_between) == (90, (80, 100))
+    assert (said.gamed.since, said.gamed.since_between) == (90, (80, 100))
 
 
 @pytest.mark.parametrize(
@@ -81,14 +80,14 @@ def test_what_is_lost_by_now_was_lost_evenly_since_the_score_stopped_counting() 
 
 def test_without_evidence_all_of_it_counts() -> None:
     said = weigh([], FIRST)
-    assert (said.p_gamed, said.onset, said.counts_until) == (0.0, None, None)
+    assert (said.gamed.p, said.gamed.since, said.counts_until) == (0.0, None, None)
     assert said.gone(np.asarray([1.0, 100.0]), 100.0).tolist() == [0.0, 0.0]
 
 
 def test_a_lost_signal_or_a_lost_reward_is_not_gamed() -> None:
     said = weigh([found("signal.no_learning_signal"), found("reward.peaked")], FIRST)
-    assert (said.p_gamed, said.onset) == (0.0, None)
-    assert (said.p_no_signal, said.p_lost) == (0.9, 0.9)
+    assert (said.gamed.p, said.gamed.since) == (0.0, None)
+    assert (said.no_signal.p, said.lost.p) == (0.9, 0.9)
 
 
 def test_a_reward_that_fell_with_the_text_is_a_fall_and_a_reader_is_not_overruled_by_it() -> None:
