@@ -24,20 +24,12 @@ def finite(value: float) -> float:
         ("metrics/leadline/tiny.jsonl", finite),
         ("console.log", float),
         ("tensorboard", single),
-        ("journals", float),  # ours, as a backend of verl's
     ],
 )
 def test_every_logger_of_verl_holds_every_value(place: str, kept: Callable[[float], float], verl_logged: Path) -> None:
     run = open_run(verl_logged / place)
     assert differences(read_as(run), held_in(verl_logged / "held.json"), kept=kept) == []
     assert run.framework == "verl"
-
-
-def test_our_backend_knows_the_settings_and_when_the_run_was_over(verl_logged: Path) -> None:
-    run = open_run(verl_logged / "journals")
-    assert (run.config.planned_steps, run.config.group_size, run.config.algorithm) == (300, 8, "grpo")
-    lines = (verl_logged / "journals" / "leadline" / "tiny" / "journal.jsonl").read_text().splitlines()
-    assert '"end":"closed"' in lines[-1]
 
 
 def test_dumped_samples_are_read_and_grouped_by_prompt(verl_logged: Path, tmp_path: Path) -> None:

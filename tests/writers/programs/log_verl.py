@@ -2,7 +2,6 @@
 
 verl trains on GPUs only, so its `Tracking` is given rows made here. OUT/metrics/leadline/tiny.jsonl is its file logger,
 OUT/tensorboard its TensorBoard adapter, what it prints its console logger; OUT/rollouts are the dumps of its trainer.
-OUT/journals is what the backend "leadline" writes, which verl imports by VERL_USE_EXTERNAL_MODULES.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import json
 import os
 import sys
 from pathlib import Path
-
-os.environ["VERL_USE_EXTERNAL_MODULES"] = "leadline.inside.verl"  # before verl is imported
 
 import numpy as np
 from track import CONFIG, verl_rows
@@ -24,12 +21,9 @@ def main(out: Path) -> None:
     os.environ |= {
         "VERL_FILE_LOGGER_ROOT": str(out / "metrics"),
         "TENSORBOARD_DIR": str(out / "tensorboard"),
-        "LEADLINE_FOLDER": str(out / "journals"),
     }
     rows = verl_rows()
-    tracking = Tracking(
-        "leadline", "tiny", default_backend=["console", "file", "tensorboard", "leadline"], config=CONFIG
-    )
+    tracking = Tracking("leadline", "tiny", default_backend=["console", "file", "tensorboard"], config=CONFIG)
     for step, row in rows:
         row = row | {"perf/throughput": np.float64(step / 3)}  # many of verl's metrics are numpy scalars
         tracking.log(data=row, step=step)
