@@ -38,8 +38,7 @@ GROUPS = {
     },
     "Monitor": {
         "watch": "Monitor runs while they train; send alerts and, if asked, stop them.",
-        "history": "Show past verdicts and missed forecasts of a watched run.",
-        "calibration": "Show how often forecasts held, for watched runs or finished runs at PATHS.",
+        "history": "Show past verdicts, alerts, and actions of a watched run.",
         "record": "Record GPU power, memory, processes, and phases of a run.",
     },
     "Many runs and agents": {

@@ -18,7 +18,7 @@ def verb(
     as_json: bool = option("--json", help="Print one JSON object per check."),
     no_color: bool = NO_COLOR,
 ) -> None:
-    """Show past verdicts and missed forecasts of a watched run.
+    """Show past verdicts, alerts, and actions of a watched run.
 
     Example: leadline history outputs/grpo-run; leadline history --actions
     """

@@ -14,9 +14,8 @@ from ..errors import NothingReadable
 from ..records import dataclass
 from ..report import palette
 from ..report.lines import field
-from .ledger import RANGE, is_far, sentence
 from .places import state_files
-from .records import Alert, Look, Prediction
+from .records import Alert, Look
 from .store import stores
 
 DONE = {"refused": "yellow", "failed": "red", "orphan": "bold red", "again": "yellow", "done": "green", "dry": "cyan"}
@@ -30,7 +29,6 @@ class Past:
     run: str
     state: Path
     looks: tuple[Look, ...]
-    scored: tuple[Prediction, ...]
     alerts: tuple[Alert, ...]
     actions: tuple[tuple[float, dict[str, object]], ...]
 
@@ -42,8 +40,8 @@ def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) 
     for store in stores(state):
         for name, number in store.names().items():
             if _is_meant(name, path):
-                made, scored = (store.looks(number), store.scored_predictions(number)) if looks else ((), ())
-                found.append(Past(name, store.path, made, scored, store.alerts(number), store.actions(number)))
+                made = store.looks(number) if looks else ()
+                found.append(Past(name, store.path, made, store.alerts(number), store.actions(number)))
     if not found:
         raise NothingReadable(
             f"no history for {path or 'any run'}; it was never watched.",
@@ -98,8 +96,6 @@ class Spell:
     looks: int
     then: Point | None  # the first that differed
     anew: bool = False  # the run was begun anew after it, so nothing came of it
-    due: int = 0  # values expected by these looks that have come since
-    kept: int = 0  # of them, those within the range that was expected
 
     @property
     def end(self) -> Point:
@@ -121,10 +117,8 @@ def spells(past: Past, now: Point | None = None) -> tuple[Spell, ...]:
         last, then = point_of(looks[-1]), None if later is None or anew else point_of(later)
         if later is None and now is not None and now.step > last.step:
             last, then = (now, None) if now.verdict == last.verdict else (last, now)
-        due = _due(past.scored, looks)
-        kept = sum(RANGE[0] <= one.score.pit <= RANGE[1] for one in due if one.score is not None)
         first = looks[0]
-        found.append(Spell(first.at, first.says, point_of(first), last, len(looks), then, anew, len(due), kept))
+        found.append(Spell(first.at, first.says, point_of(first), last, len(looks), then, anew))
     return tuple(reversed(found))
 
 
@@ -134,14 +128,8 @@ def point_of(look: Look) -> Point:
     return Point(look.step, look.verdict, level, told.get("judged"), look.best_step, told.get("outcome"))
 
 
-def _due(scored: Sequence[Prediction], looks: Sequence[Look]) -> list[Prediction]:
-    """Return the predictions of these checks that were scored."""
-    steps = {(look.life, look.step) for look in looks}
-    return [one for one in scored if one.score is not None and (one.life, one.made_step) in steps]
-
-
 def history_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
-    """Yield the checks of every run, the oldest first, with missed forecasts, alerts and actions."""
+    """Yield the checks of every run, the oldest first, with alerts and actions."""
     for number, one in enumerate(past):
         if number:
             yield field("", "")
@@ -173,30 +161,13 @@ def action_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
 
 
 def _looks(past: Past) -> Iterator[tuple[str, Text]]:
-    surprises = _surprises(past)
     life = 0
     for look in past.looks:
         if look.life != life:
             life = look.life
             yield field("", "the log was replaced")
         yield field("check", _look(look), palette.outcome(look.verdict, look.outcome).terminal)
-        for says in surprises.get((look.life, look.step), ()):
-            yield field("", says)
 
 
 def _look(look: Look) -> str:
     return f"{dated(look.at)} step {look.step} ({look.why}): {look.says}"
-
-
-def _surprises(past: Past) -> dict[tuple[int, int], list[str]]:
-    """Return missed forecasts by the check that saw them."""
-    found: dict[tuple[int, int], list[str]] = {}
-    told: set[tuple[int, int, str]] = set()
-    for one in reversed(past.scored):  # the latest prediction of each counts
-        if one.score is None:
-            continue
-        place = (one.life, one.score.step, one.series)
-        if is_far(one) and place not in told:
-            found.setdefault(place[:2], []).append(sentence(one))
-        told.add(place)
-    return found

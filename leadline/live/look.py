@@ -1,6 +1,6 @@
 """Make one check: read the run as it stood at a step, and collect all that is written down about it.
 
-The reading knows nothing of earlier checks. They come in afterwards: to score their predictions and find what is new.
+The reading knows nothing of earlier checks. They come in afterwards: to find what is new.
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 import hashlib
 
 from ..contract import ChartData
-from ..pipeline import read_view, view_of
+from ..pipeline import read_run
 from ..records import replace
 from ..report.data import as_data, dump
 from ..words.verdict import headline
-from . import ledger
 from .entries import WatchEntry
 from .follow import Sighting
 from .onsets import new_alerts
@@ -34,12 +33,8 @@ def make_look(
 ) -> Made:
     """Read the run as it stood at the step that is due. `cost`: what continuing costs, for verdict alerts."""
     seen = sighting.run.until(due.step)
-    view = view_of(seen, budget=wanted.budget)
-    reading = read_view(view, price=wanted.price, charts="main")
-    scored = ledger.score(store.open_predictions(number, life), seen)
-    surprise = ledger.surprise(scored)
-    also = () if surprise is None else (surprise,)
-    told, alerts = new_alerts(store.told(number), reading, run=sighting.identity, life=life, also=also)
+    reading = read_run(seen, budget=wanted.budget, price=wanted.price, charts="main")
+    told, alerts = new_alerts(store.told(number), reading, run=sighting.identity, life=life)
     if cost is not None:
         alerts = tuple(
             replace(alert, evidence=(*alert.evidence, cost)) if alert.about.startswith("verdict.") else alert
@@ -62,4 +57,4 @@ def make_look(
         reading=body,
         attempt=sighting.attempt,
     )
-    return Made(look, reading, scored, ledger.promises(view, due.points), surprise, alerts, told)
+    return Made(look, reading, alerts, told)

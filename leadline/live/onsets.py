@@ -7,7 +7,7 @@ share of the planned steps did not report it. A finding that flickers, or whose 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ..contract import Reading
 from ..digits import steps, sure
@@ -17,7 +17,7 @@ from ..records import asdict, dataclass, replace
 from ..report.plain import printable
 from ..words import sentence
 from ..words.verdict import verdict_lines
-from .records import SEVERITIES, Alert, Notice, Severity, key_of
+from .records import SEVERITIES, Alert, Severity, key_of
 
 LOOKS_GONE = 2  # checks in a row that must not report a thing before it counts as withdrawn
 COOL_DOWN = 0.05  # of the planned steps that they must span
@@ -25,6 +25,17 @@ EVIDENCE = 4  # lines: an alert is read on a phone
 LONGEST_LINE = 400  # characters
 VERDICTS: dict[str, Severity] = {"stop": "concern", "roll_back": "critical"}
 ROLL_BACK, FAILED = "verdict.roll_back", "verdict.finished"  # a run that ended badly is sent once, as either
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that holds at a check and is worth an alert."""
+
+    about: str
+    severity: Severity
+    says: str
+    onset_step: int | None = None
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +49,15 @@ class Episode:
 
 
 def new_alerts(
-    previous: Mapping[str, object], reading: Reading, *, run: str, life: int = 0, also: Sequence[Notice] = ()
+    previous: Mapping[str, object], reading: Reading, *, run: str, life: int = 0
 ) -> tuple[dict[str, object], tuple[Alert, ...]]:
     """Return what to remember for the next check, and the alerts of this one. `previous` is what the last check
-    remembered, empty at first; `life` counts how often the log was replaced; `also` holds beside the reading."""
+    remembered, empty at first; `life` counts how often the log was replaced."""
     step = reading.run.last_step
     if step is None:
         return dict(previous), ()
     episodes = _remembered(previous, life)
-    standing = {one.about: one for one in (*_verdict(reading), *_findings(reading), *also)}
+    standing = {one.about: one for one in (*_verdict(reading), *_findings(reading))}
     begun = [one for one in standing.values() if _begins(one, episodes.get(one.about))]
     ended = any(_is_verdict(about) for about in standing)
     if any(_is_verdict(one.about) for one in begun):  # the rest is its evidence, and no alert of its own

@@ -21,7 +21,7 @@ class Alert:
     """One thing that began, in words that stand alone."""
 
     run: str  # the run as its user names it
-    about: str  # a finding's id, or "verdict.stop", "verdict.roll_back", "silence", "surprise"
+    about: str  # a finding's id, or "verdict.stop", "verdict.roll_back", "silence", "action"
     step: int  # the last step of the look that said it
     onset_step: int | None  # where it began, as far as the look can tell
     severity: Severity
@@ -42,17 +42,6 @@ class Alert:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Alert:
         return cls(**{**data, "evidence": tuple(data["evidence"])})
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something that holds at a check and is worth an alert."""
-
-    about: str
-    severity: Severity
-    says: str
-    onset_step: int | None = None
-    evidence: tuple[str, ...] = ()
 
 
 def key_of(run: str, about: str, episode: int) -> str:
@@ -77,30 +66,6 @@ class Cursor:
     points: int = 0
     grown_at: float = 0.0
     gap: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The outcome of a prediction."""
-
-    step: int  # the last step of what was observed
-    observed: float
-    pit: float  # share of the distribution below the observed value
-    crps: float  # in the unit of the series
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """The value that a check expects of a series at a later step, and its outcome once that is known."""
-
-    series: str
-    made_step: int
-    for_step: int
-    expects: Mapping[str, object]
-    score: Score | None = None
-    id: int = 0  # this and what follows: in the store
-    run: int = 0
-    life: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +115,5 @@ class Made:
 
     look: Look
     reading: Reading
-    scored: Sequence[Prediction] = ()  # earlier predictions that it scores
-    predictions: Sequence[Prediction] = ()
-    surprise: Notice | None = None
     alerts: Sequence[Alert] = ()
     told: Mapping[str, object] | None = None  # what later checks are to remember of alerts

@@ -71,12 +71,3 @@ _LOOKUP = frozenset(SCHEDULED)
 
 def is_on_schedule(points: int) -> bool:
     return points in _LOOKUP
-
-
-def next_points(points: int, count: int) -> tuple[int, ...]:
-    """Return how many logged steps there will be at the next scheduled checks.
-
-    >>> next_points(12, 3)
-    (14, 16, 18)
-    """
-    return tuple(itertools.islice((one for one in SCHEDULED if one > points), count))

@@ -126,10 +126,7 @@ class Screen:
         page = terminal.render(
             watched.made.reading, color=self._color, width=size.width, height=max(8, size.height - 3)
         )
-        lines: list[RenderableType] = [Text.from_ansi(page.rstrip("\n"))]
-        if watched.made.surprise is not None:
-            lines.append(Text(printable(watched.made.surprise.says), style="yellow"))
-        return Group(*lines, self._freshness(watched), self._status(keys))
+        return Group(Text.from_ansi(page.rstrip("\n")), self._freshness(watched), self._status(keys))
 
     def _list(self, runs: Sequence[tuple[Watched, Need]]) -> RenderableType:
         table = Table(box=None, pad_edge=False, expand=True)

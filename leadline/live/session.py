@@ -184,8 +184,6 @@ class _Session:
                 _print(f"{watched.name}: {watched.dropped} checks dropped so far for lack of time")
                 self._dropped[watched.identity] = watched.dropped
             _print(f"{watched.name} step {look.step}: {look.says}")
-            if made.surprise is not None:
-                _print(f"{watched.name} surprise: {made.surprise.says}")
         if made.alerts:
             if self._outbox.takes_pictures:
                 with contextlib.suppress(Exception):  # an alert without a picture is still an alert

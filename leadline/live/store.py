@@ -1,4 +1,4 @@
-"""The state of a watch in one sqlite file: runs, checks, predictions, alerts and actions.
+"""The state of a watch in one sqlite file: runs, checks, alerts and actions.
 
 Everything a check brings is one transaction. A watch that is killed has written all of it or nothing, and the same
 steps give the same check again.
@@ -19,7 +19,7 @@ from ..shelf.base import Sqlite, unusable
 from ..shelf.people import is_muted
 from .lock import holder, locked
 from .places import is_shared, state_files
-from .records import Alert, Cursor, Delivery, Look, Made, Prediction, Score, State
+from .records import Alert, Cursor, Delivery, Look, Made, State
 
 CALLED = "state file"
 PATIENCE = 5.0  # seconds to wait for another program that holds the file
@@ -94,20 +94,7 @@ class Store:
             base.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)", (run, *astuple(cursor)))
             if not found.rowcount:
                 return False
-            number = found.lastrowid
-            base.executemany(
-                "UPDATE predictions SET scored_by = ?, scored_step = ?, observed = ?, pit = ?, crps = ? WHERE id = ?",
-                [(number, *astuple(one.score), one.id) for one in made.scored if one.score is not None],
-            )
-            base.executemany(
-                "INSERT INTO predictions (run, life, look, series, made_step, for_step, expects)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (run, look.life, number, _text(one.series), look.step, one.for_step, json.dumps(dict(one.expects)))
-                    for one in made.predictions
-                ],
-            )
-            self._put_alerts(base, run, number, look.at, made.alerts, channels)
+            self._put_alerts(base, run, found.lastrowid, look.at, made.alerts, channels)
             if made.told is not None:
                 base.execute("UPDATE runs SET told = ? WHERE id = ?", (json.dumps(dict(made.told)), run))
             return True
@@ -123,16 +110,6 @@ class Store:
         )
         found = (dict(zip(("id", *LOOK), row, strict=True)) for row in reversed(rows))
         return tuple(Look(**{**kept, "reading": zlib.decompress(kept["reading"])}) for kept in found)
-
-    # --- predictions
-
-    def open_predictions(self, run: int, life: int) -> tuple[Prediction, ...]:
-        """Return the predictions of a run that have not been scored."""
-        return self._predictions("run = ? AND life = ? AND scored_by IS NULL", (run, life))
-
-    def scored_predictions(self, run: int | None = None) -> tuple[Prediction, ...]:
-        """Return the scored predictions of one run, or of all."""
-        return self._predictions("scored_by IS NOT NULL AND (? IS NULL OR run = ?)", (run, run))
 
     # --- alerts on their way
 
@@ -252,17 +229,6 @@ class Store:
             )
         return new
 
-    def _predictions(self, where: str, values: Sequence[object]) -> tuple[Prediction, ...]:
-        rows = self._base.rows(
-            "SELECT series, made_step, for_step, expects, id, run, life, scored_step, observed, pit, crps"
-            f" FROM predictions WHERE {where} ORDER BY id",
-            values,
-        )
-        return tuple(
-            Prediction(series, made, due, json.loads(expects), None if score[0] is None else Score(*score), *ids)
-            for series, made, due, expects, ids, score in ((*row[:4], row[4:7], row[7:]) for row in rows)
-        )
-
 
 def _prepare(base: Sqlite) -> None:
     """Check whose file it is, before anything in it changes; make the tables of a new one."""
@@ -301,7 +267,7 @@ def _text(text: str) -> str:
     return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
-VERSION = 2
+VERSION = 3
 SCHEMA = """
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
@@ -326,22 +292,6 @@ CREATE TABLE looks (
     attempt INTEGER NOT NULL DEFAULT 1, -- which process of the training had written the last row
     UNIQUE (run, life, step, digest)
 );
-CREATE TABLE predictions (
-    id INTEGER PRIMARY KEY,
-    run INTEGER NOT NULL REFERENCES runs,
-    life INTEGER NOT NULL,
-    look INTEGER NOT NULL REFERENCES looks,
-    series TEXT NOT NULL,
-    made_step INTEGER NOT NULL,
-    for_step INTEGER NOT NULL,
-    expects TEXT NOT NULL,           -- the distribution, as ledger.py writes it
-    scored_by INTEGER REFERENCES looks,
-    scored_step INTEGER,
-    observed REAL,
-    pit REAL,
-    crps REAL
-);
-CREATE INDEX open_predictions ON predictions (run, life) WHERE scored_by IS NULL;
 CREATE TABLE alerts (
     id INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs,

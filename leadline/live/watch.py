@@ -182,7 +182,7 @@ class Watch:
         return watched
 
     def _began_anew(self, watched: Watched, sighting: Sighting, now: float) -> None:
-        """Take a log that was replaced by another one: predictions of the old one are no longer scored."""
+        """Take a log that was replaced by another one."""
         with self._work:  # the other thread sees the old life or the new one
             watched.due.clear()
             watched.sighting, watched.schedule = sighting, LookSchedule()

@@ -105,7 +105,7 @@ class Trace:
     def noise(self) -> Noise:
         """What the last half of its points do: the noise of the present, and of no bend that the paths have cut."""
         steps, values = self.series.steps[self.series.finite].astype(np.float64), self.series.numbers
-        left, least = residuals(self.curve, steps, values), ROUNDING * float(np.abs(values).max())
+        left, least = values - self.curve.middle_at(steps), ROUNDING * float(np.abs(values).max())
         late = left[-max(len(left) // 2, min(len(left), 2 * FEW_POINTS)) :]
         late = late - median(late)
         size = FAR * scale_of(late)
@@ -283,16 +283,6 @@ def course_of(curve: Curve) -> Course:
     size = float(np.abs(curve.seen).max()) or 1.0  # squares of values near the largest float would overflow
     error = size * float(np.median((curve.seen / size).std(axis=0)))
     return Course(curve.grid[: curve.now + 1], curve.seen.mean(axis=0), error)
-
-
-def paths_ahead(curve: Curve, steps: Values) -> Values:
-    """Where the paths of the last stretch would be at these steps, one path a row."""
-    return curve.last.levels_at(steps)
-
-
-def residuals(curve: Curve, steps: Values, values: Values) -> Values:
-    """Return what the log's noise did: the points about the mean path."""
-    return values - curve.middle_at(steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -364,8 +364,6 @@ def _looks(spells: Sequence[Spell]) -> str:
             then=None if spell.then is None else (spell.then.verdict, spell.then.step),
             anew=spell.anew,
             levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
-            due=spell.due,
-            kept=spell.kept,
         )
         listed += (
             f'<li><time>{h(dated(spell.at))}</time> step {first.step} <span class="verdict'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..digits import counted, duration, interval, number, sure, went
+from ..digits import duration, interval, number, sure, went
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
 
@@ -153,15 +153,13 @@ def came_of(
     then: tuple[str, int] | None,
     anew: bool,
     levels: tuple[float, float] | None,
-    due: int,
-    kept: int,
 ) -> str:
-    """Say what came of a verdict: how long it held, what the primary metric did since, and how its forecasts fared.
+    """Say what came of a verdict: how long it held and what the primary metric did since.
 
-    >>> came_of(looks=3, last_step=90, then=("roll_back", 120), anew=False, levels=(0.6, 0.2), due=0, kept=0)
+    >>> came_of(looks=3, last_step=90, then=("roll_back", 120), anew=False, levels=(0.6, 0.2))
     'Held until step 90; roll back from step 120. The primary metric went 0.600 → 0.200.'
-    >>> came_of(looks=1, last_step=90, then=None, anew=False, levels=None, due=4, kept=3)
-    'Still the verdict at step 90. 3 of 4 forecasts were within range.'
+    >>> came_of(looks=1, last_step=90, then=None, anew=False, levels=None)
+    'Still the verdict at step 90.'
     """
     stood = f"Held until step {last_step}" if looks > 1 else "One check"
     if anew:
@@ -172,8 +170,6 @@ def came_of(
         parts = [f"Still the verdict at step {last_step}."]
     if levels is not None:
         parts.append(f"The primary metric went {went(*levels)}.")
-    if due:
-        parts.append(f"{kept} of {counted(due, 'forecast')} {'was' if due == 1 else 'were'} within range.")
     return " ".join(parts)
 
 

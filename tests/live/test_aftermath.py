@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from leadline.live.history import Past, Point, as_data, history_lines, spells
-from leadline.live.records import Look, Prediction, Score
+from leadline.live.records import Look
 from leadline.live.screen import need_of
 from leadline.report import palette
 
@@ -21,27 +21,14 @@ def look(step: int, verdict: str, level: float, life: int = 0) -> Look:
     return Look("run", life, step, step, "schedule", 1e9 + step, verdict, 0.5, 10, f"{verdict}.", "", reading)
 
 
-def expected(made: int, pit: float) -> Prediction:
-    return Prediction("reward/mean", made, made + 10, {}, Score(made + 10, 0.4, pit, 0.1))
-
-
-def past(*looks: Look, scored: tuple[Prediction, ...] = ()) -> Past:
-    return Past("run", Path("state.db"), looks, scored, (), ())
+def past(*looks: Look) -> Past:
+    return Past("run", Path("state.db"), looks, (), ())
 
 
 def test_looks_of_one_verdict_are_told_once_with_what_followed() -> None:
-    told = spells(
-        past(
-            look(10, "continue", 0.3),
-            look(20, "continue", 0.6),
-            look(40, "roll_back", 0.2),
-            scored=(expected(10, 0.5), expected(20, 0.99), expected(40, 0.5)),
-        )
-    )
-    later, first = told
+    later, first = spells(past(look(10, "continue", 0.3), look(20, "continue", 0.6), look(40, "roll_back", 0.2)))
     assert (first.first.step, first.last.step, first.looks) == (10, 20, 2)
     assert first.then == Point(40, "roll_back", 0.2, "reward/mean", 10)
-    assert (first.due, first.kept) == (2, 1)
     assert (later.then, later.end.step) == (None, 40)
 
 

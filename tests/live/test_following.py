@@ -121,8 +121,6 @@ def test_a_log_that_is_cut_and_begins_anew_is_another_life(tmp_path: Path, watch
     write_rows(log, range(1, 20), seed=1)
     settle(one)
     assert [look[1:] for look in looks(one.store)] == [(0, 38, "first"), (1, 18, "first")]
-    (number,) = one.store.names().values()
-    assert all(two.life == 1 for two in one.store.open_predictions(number, 1))
 
 
 def test_a_resumed_run_is_looked_at_where_it_stands(tmp_path: Path, watch: Callable[..., Watch]) -> None:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from leadline.cli import main, verbs
 from leadline.errors import BadState
 from leadline.live import places
-from leadline.live.records import Alert, Cursor, Look, Made, Prediction, Score
+from leadline.live.records import Alert, Cursor, Look, Made
 from leadline.live.store import VERSION, Store
 
 
@@ -46,32 +46,24 @@ def test_a_look_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_the_same_look_is_written_once(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
         for _ in range(2):
-            record(
-                store,
-                a_look(),
-                predictions=[Prediction("reward/mean", 10, 20, {})],
-                alerts=[an_alert("k")],
-                channels=["x"],
-            )
-        assert len(store.looks(1)) == len(store.open_predictions(1, 0)) == len(store.alerts()) == 1
+            record(store, a_look(), alerts=[an_alert("k")], channels=["x"])
+        assert len(store.looks(1)) == len(store.alerts()) == 1
         assert record(store, a_look(digest="other"))
         assert record(store, a_look(life=1))
 
 
 def test_all_of_a_look_is_written_or_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
-        record(store, a_look(), predictions=[Prediction("reward/mean", 10, 20, {})])
+        record(store, a_look())
         with pytest.raises(sqlite3.Error):  # the last part of it cannot be written
             record(
                 store,
                 a_look(20, "e"),
-                scored=[Prediction("reward/mean", 10, 20, {}, Score(20, 0.5, 0.5, 0.1), id=1)],
-                predictions=[Prediction("reward/mean", 20, 30, {})],
-                alerts=[Alert("/runs/a", "x", 1, None, "concern", "", (), None, None)],  # type: ignore[arg-type]
+                alerts=[an_alert("k"), Alert("/runs/a", "x", 1, None, "concern", "", (), None, None)],  # type: ignore[arg-type]
             )
         assert store.looks(1) == (a_look(),)
         assert store.cursor(1).step == 10
-        assert [(one.for_step, one.score) for one in store.open_predictions(1, 0)] == [(20, None)]
+        assert store.alerts() == ()
 
 
 def test_an_alert_is_kept_once_and_delivered_to_every_channel(tmp_path: Path) -> None:
@@ -126,23 +118,13 @@ def test_a_state_file_that_cannot_be_used_is_explained(what: str, tmp_path: Path
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_history_and_calibration_read_while_a_watch_writes(tmp_path: Path) -> None:
+def test_history_reads_while_a_watch_writes(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
-        record(
-            store,
-            a_look(),
-            predictions=[
-                Prediction(
-                    "reward/mean", 10, 20, {"after": 10, "to": 20, "roots": False, "range": 1.0, "values": [0.0, 1.0]}
-                )
-            ],
-        )
-        record(store, a_look(20, "e"), scored=[Prediction("reward/mean", 10, 20, {}, Score(20, 0.5, 0.5, 0.1), id=1)])
+        record(store, a_look())
+        record(store, a_look(20, "e"))
         shown = CliRunner().invoke(verbs, ["history", "/runs", "--state", str(tmp_path / "s.db")])
-        counted = CliRunner().invoke(verbs, ["calibration", "--state", str(tmp_path / "s.db"), "--json"])
-    assert shown.exit_code == counted.exit_code == 0
+    assert shown.exit_code == 0
     assert shown.stdout.count("Continue.") == 2
-    assert '"predictions":1' in counted.stdout
 
 
 def test_history_of_an_unknown_run_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ texts = st.text(max_size=40) | st.builds(str.__mul__, st.text(min_size=1, max_si
 alerts = st.builds(
     Alert,
     run=texts,
-    about=st.sampled_from(["verdict.stop", "verdict.roll_back", "silence", "surprise", "action", "kl.drift"]),
+    about=st.sampled_from(["verdict.stop", "verdict.roll_back", "silence", "action", "kl.drift"]),
     step=st.integers(0, 10**12),
     onset_step=st.none() | st.integers(0, 10**12),
     severity=st.sampled_from(["concern", "critical"]),

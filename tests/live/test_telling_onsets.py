@@ -18,7 +18,7 @@ from leadline.facts.judgement import BestCheckpoint, Judgement, Reason
 from leadline.facts.sections import RewardReading
 from leadline.findings.reward_gamed import ResponsesChanged
 from leadline.live.onsets import new_alerts, silence
-from leadline.live.records import Alert, Notice
+from leadline.live.records import Alert
 from leadline.live.telling.words import body
 from leadline.run import Rollout
 from leadline.words import sentence
@@ -46,12 +46,12 @@ def found(name: str = "kl.drift_without_benefit", severity: str = "concern", sin
     return found_by_id(name, 0.93, severity, since, evidence)  # type: ignore[arg-type]
 
 
-def follow(*looks: Reading, also: Sequence[Notice] = ()) -> list[list[str]]:
+def follow(*looks: Reading) -> list[list[str]]:
     """What each look tells, by name; what is remembered goes through JSON as it does in a state file."""
     told: dict[str, object] = {}
     heard = []
     for look in looks:
-        told, alerts = new_alerts(json.loads(json.dumps(told)), look, run="a", also=also)
+        told, alerts = new_alerts(json.loads(json.dumps(told)), look, run="a")
         heard.append([f"{alert.about} {alert.severity}" for alert in alerts])
     return heard
 
@@ -158,11 +158,6 @@ def test_a_log_that_began_anew_has_no_history() -> None:
     told, first = new_alerts({}, reading(100, found()), run="a", life=0)
     _, second = new_alerts(told, reading(10, found()), run="a", life=1)
     assert len(first) == len(second) == 1
-
-
-def test_what_is_not_in_the_reading_can_stand_too() -> None:
-    surprise = Notice("surprise", "concern", "expected .61 to .66 by now, it is .52")
-    assert follow(reading(10), reading(20), also=[surprise]) == [["surprise concern"], []]
 
 
 def test_silence_after_a_step_has_one_key() -> None:

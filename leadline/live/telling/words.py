@@ -13,7 +13,7 @@ from .message import Message
 SHOWN = 10  # alerts in full; the rest is counted
 KINDS = 5  # of what is counted
 LONGEST_RUN = 120  # characters of a run's name; the end of a path says most
-CALLED = {"silence": "Silent", "surprise": "Unexpected", "action": "Action"}
+CALLED = {"silence": "Silent", "action": "Action"}
 VERDICT = "verdict."
 AGAIN = "Resent after an interruption: this may be a duplicate."
 

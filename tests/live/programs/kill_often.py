@@ -59,12 +59,6 @@ def remembered(state: Path) -> dict[str, object]:
         (number,) = store.names().values()
         return {
             "looks": [(one.step, one.why, one.digest) for one in store.looks(number)],
-            "scored": [
-                (one.series, one.made_step, one.for_step, one.score.step, one.score.observed)
-                for one in store.scored_predictions(number)
-                if one.score is not None
-            ],
-            "open": [(one.series, one.made_step, one.for_step) for one in store.open_predictions(number, 0)],
             "alerts": [one.key for one in store.alerts(number)],
             "deliveries": sorted((one.alert.key, one.channel) for one in store.pending_alerts(time.time() + 1)),
         }
