@@ -44,7 +44,7 @@ class WatchOptions:
     tell: tuple[str, ...] = option(
         "--notify",
         metavar="CHANNEL",
-        help="Send alerts to CHANNEL: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, or "
+        help="Send alerts to CHANNEL: stdout, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, or "
         "command:... Repeatable.",
     )
     act: str | None = option(

@@ -54,7 +54,7 @@ def test_a_table_is_read(tmp_path: Path) -> None:
         path = "s3://bucket/b"
         act = "file:/tmp/stop"
         policy = "ask"
-        tell = ["desktop"]
+        tell = ["stdout"]
         budget = 2000
         [[watch.run]]
         path = "c"
@@ -67,7 +67,7 @@ def test_a_table_is_read(tmp_path: Path) -> None:
         str(tmp_path / "a"), "stop", False, "sigkill", 60.0,
     )  # fmt: skip
     assert (first.tell, first.price_per_hour) == (("stdout",), 31.2)
-    assert (second.path, second.dry_run, second.tell, second.budget) == ("s3://bucket/b", True, ("desktop",), 2000)
+    assert (second.path, second.dry_run, second.tell, second.budget) == ("s3://bucket/b", True, ("stdout",), 2000)
     assert third.act is None  # whoever only wants to be told is not acted for
     assert (wanted.state, wanted.metrics) == (tmp_path / "state.db", "0.0.0.0:9109")
 

@@ -356,24 +356,6 @@ def test_a_command_gets_the_json_and_the_text_but_none_of_our_secrets(tmp_path: 
     assert TOKEN not in json.dumps(seen)
 
 
-def test_a_desktop_gets_a_notification(tmp_path: Path) -> None:
-    wanted = "osascript" if sys.platform == "darwin" else "notify-send"
-    program = tmp_path / wanted
-    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/seen\n')
-    program.chmod(0o755)
-    opened("desktop", PATH=f"{tmp_path}:/usr/bin:/bin").tell(Message((replace(ALERT, says="<b>Fell</b> & lost."),)))
-    seen = (tmp_path / "seen").read_text()
-    assert "leadline: runs/seven: <b>Fell</b> & lost." in seen
-    if sys.platform != "darwin":
-        assert "--urgency=critical" in seen
-        assert "&lt;b&gt;Fell&lt;/b&gt; &amp; lost. Next: Stop the run" in seen
-
-
-def test_a_machine_without_a_desktop_says_so(tmp_path: Path) -> None:
-    with pytest.raises(BadOrder, match="is not installed"):
-        opened("desktop", PATH=str(tmp_path))
-
-
 def test_standard_output_gets_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     opened("stdout").tell(Message((ALERT,)))
     assert capsys.readouterr().out == words.text(Message((ALERT,))) + "\n\n"

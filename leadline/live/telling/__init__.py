@@ -13,14 +13,12 @@ __all__ = ["CHANNELS", "Channel", "Message", "Undelivered", "open_channels"]
 
 CHANNELS: dict[str, tuple[str, Callable[[str, Mapping[str, str]], Channel]]] = {
     "stdout": ("stdout", local.stdout),
-    "desktop": ("desktop", local.desktop),
     "webhook": ("webhook:URL or webhook:$NAME", partial(posting.opened, "webhook")),
     "slack": ("slack:$NAME", partial(posting.opened, "slack")),
     "discord": ("discord:$NAME", partial(posting.opened, "discord")),
     "mail": ("mail:ADDRESS[,ADDRESS...]", mail.opened),
     "command": ("command:PROGRAM [ARGUMENT...]", local.command),
 }
-BARE = ("stdout", "desktop")  # these take no target
 SECRETS = ("LEADLINE_SMTP_PASSWORD", "LEADLINE_SMTP_USER")
 
 
@@ -31,12 +29,12 @@ def open_channels(orders: Sequence[str], environ: Mapping[str, str]) -> dict[str
     for_programs = {name: value for name, value in environ.items() if name not in secrets}
     found: dict[str, Channel] = {}
     for order, kind, target in split:
-        if kind not in CHANNELS or (kind in BARE) == bool(target):
+        if kind not in CHANNELS or (kind == "stdout") == bool(target):
             raise BadOrder(
                 f"Can't use --notify {_shown(order)}.",
                 next_step=f"use one of: {'; '.join(form for form, _ in CHANNELS.values())}",
             )
-        found[order] = CHANNELS[kind][1](target, for_programs if kind in ("command", "desktop") else environ)
+        found[order] = CHANNELS[kind][1](target, for_programs if kind == "command" else environ)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Send alerts on this machine: to the standard output, the desktop, or a program.
+"""Send alerts on this machine: to the standard output, or to a program.
 
 A program is run without a shell. It gets the JSON that a webhook gets on its standard input, with the text for people
 in the field `text`, and LEADLINE_KEY in its environment.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,9 +20,6 @@ from . import words
 from .message import Channel, Message, Undelivered, for_machines, short_name
 
 PATIENCE = 30.0  # seconds for a program
-LONGEST = 500  # characters that a desktop shows
-# The text is passed as arguments and never becomes part of the script.
-SCRIPT = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 
 
 def stdout(target: str, environ: Mapping[str, str]) -> Channel:
@@ -41,31 +37,6 @@ def _print(message: Message) -> None:
         raise Undelivered("standard output is closed") from None
 
 
-def desktop(target: str, environ: Mapping[str, str]) -> Channel:
-    """Return the channel that shows notifications: `notify-send` on Linux, `osascript` on a Mac. Raises BadOrder."""
-    wanted = "osascript" if sys.platform == "darwin" else "notify-send"
-    program = shutil.which(wanted, path=environ.get("PATH"))
-    if program is None:
-        raise BadOrder(
-            f"This machine can't show notifications: {wanted} is not installed.",
-            next_step="install it (libnotify-bin on Debian), or use another channel",
-        )
-
-    def tell(message: Message) -> None:
-        first = message.gravest[0]
-        title = f"leadline: {words.clipped(words.subject(message), 100)}"
-        says = f"{words.title(first)}: {first.says}" if len(message.alerts) > 1 else first.says
-        text = words.clipped(f"{says} Next: {words.next_step(first)}", LONGEST)
-        if wanted == "osascript":
-            _run([program, "-e", SCRIPT, title, text], environ=environ)
-        else:
-            urgency = "critical" if first.severity == "critical" else "normal"
-            call = [program, "--app-name=leadline", f"--urgency={urgency}", "--", title, words.escaped(text)]
-            _run(call, environ=environ)
-
-    return Channel("desktop", tell, spacing=10.0, repeats=False)
-
-
 def command(target: str, environ: Mapping[str, str]) -> Channel:
     """Return the channel that runs a program. Raises BadOrder."""
     try:
@@ -81,12 +52,12 @@ def command(target: str, environ: Mapping[str, str]) -> Channel:
 
     def tell(message: Message) -> None:
         given = dump({**for_machines(message), "text": words.text(message)}, lines=True).encode()
-        _run(split, given=given, environ={**environ, "LEADLINE_KEY": message.key})
+        _run(split, given, {**environ, "LEADLINE_KEY": message.key})
 
     return Channel(f"command:{split[0].rpartition('/')[2]}#{short_name(target)}", tell, most=100)
 
 
-def _run(words: Sequence[str], *, given: bytes = b"", environ: Mapping[str, str]) -> None:
+def _run(words: Sequence[str], given: bytes, environ: Mapping[str, str]) -> None:
     """Run a program with `given` on its standard input. Raises Undelivered unless it exits with 0."""
     name = os.path.basename(words[0])  # noqa: PTH119 - of a command, not a path
     try:

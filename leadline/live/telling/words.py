@@ -114,7 +114,7 @@ def clipped(text: str, most: int) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return `text` without markup, for Slack notifications and desktop bodies."""
+    """Return `text` without markup, for Slack notifications."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -26,7 +26,7 @@ from leadline.live.watch import Watch
 watching.LOOKING = 1.0
 BEGIN, END, FALL = 40, 140, 80  # rows
 LIFE = 0.03  # seconds a watch lives, on average: less than a look takes
-CHANNELS = ("stdout", "desktop")
+CHANNELS = ("stdout", "webhook")
 
 
 def begin(log: Path, state: Path) -> None:
