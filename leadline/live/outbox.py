@@ -12,7 +12,6 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
@@ -24,10 +23,7 @@ FIRST_PAUSE = 5.0  # seconds after a failure, doubled with every further one
 LONGEST_PAUSE = 600.0
 ATTEMPTS = 150  # then a message is dropped: after about a day
 IDLE = 5.0  # seconds between two looks for what became due
-LARGEST_PICTURE = 2_000_000  # bytes
 FETCHED = 1000  # alerts at a time, at least
-
-Picture = Callable[[str], bytes | None]  # returns a PNG of a run
 
 
 class Outbox:
@@ -39,12 +35,10 @@ class Outbox:
         channels: Sequence[Channel],
         *,
         say: Callable[[str], None],
-        picture: Picture | None = None,
     ) -> None:
         self.names = tuple(channel.name for channel in channels)
         self._store, self._say = store, say
-        self.takes_pictures = any(channel.takes_picture for channel in channels)
-        self._senders = [Sender(store, one, say=say, picture=picture) for one in channels]
+        self._senders = [Sender(store, one, say=say) for one in channels]
 
     def start(self) -> None:
         """Begin with what an earlier watch left behind."""
@@ -77,12 +71,11 @@ class Sender(threading.Thread):
         channel: Channel,
         *,
         say: Callable[[str], None],
-        picture: Picture | None = None,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(name=f"leadline tells {channel.name}", daemon=True)
-        self._store, self._channel, self._say, self._picture = store, channel, say, picture
+        self._store, self._channel, self._say = store, channel, say
         self._clock, self._steady = clock, steady  # wall time for the store; steady time can't be set
         self._woken, self._ending = threading.Event(), threading.Event()
         self._failures, self._not_before = 0, float("-inf")
@@ -148,8 +141,6 @@ class Sender(threading.Thread):
         ids = [row.id for row in rows]
         self._unsure.update(row.id for row in rows if row.handed)
         message = Message(tuple(row.alert for row in rows), again=not self._unsure.isdisjoint(ids))
-        if self._channel.takes_picture:
-            message = replace(message, picture=self._drawn(message))
         try:
             self._channel.tell(message)
         except Undelivered as error:
@@ -185,16 +176,6 @@ class Sender(threading.Thread):
             self._unsure.update(ids)
         state: State = "failed" if next_try is None else "pending"
         self._write(partial(self._store.mark, ids, name, now, state, next_try=next_try or now, problem=str(error)))
-
-    def _drawn(self, message: Message) -> bytes | None:
-        """Return a picture of the run of the gravest alert; None if there is none."""
-        if self._picture is None:
-            return None
-        try:
-            picture = self._picture(message.gravest[0].run)
-        except Exception:
-            return None
-        return picture if picture is not None and len(picture) <= LARGEST_PICTURE else None
 
     def _write(self, change: Callable[[], None]) -> None:
         """Write down what happened. If the store can't, it is written first later: what was sent is not sent again

@@ -17,7 +17,6 @@ from ..errors import BadOrder
 from ..recorder import Recorder
 from ..records import replace
 from ..report.plain import printable
-from ..report.plots import png
 from . import memory, metrics
 from .acting.orders import Action
 from .entries import Options
@@ -117,9 +116,8 @@ class _Session:
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
         self._acts: threading.Thread | None = None
         self._dropped: dict[str, int] = {}  # by run: dropped checks as far as they were reported
-        self._pictures: dict[str, bytes | None] = {}  # of runs that alerts are about
         channels = tuple({channel.name: channel for channel in opened.values()}.values())
-        self._outbox = Outbox(store, channels, say=lambda says: self.said(says), picture=self._pictures.get)
+        self._outbox = Outbox(store, channels, say=lambda says: self.said(says))
         self._settling = Settling(
             options, store, say=lambda says: self.said(says), done=self._acted, is_alone=self._is_alone
         )
@@ -185,9 +183,6 @@ class _Session:
                 self._dropped[watched.identity] = watched.dropped
             _print(f"{watched.name} step {look.step}: {look.says}")
         if made.alerts:
-            if self._outbox.takes_pictures:
-                with contextlib.suppress(Exception):  # an alert without a picture is still an alert
-                    self._pictures[watched.identity] = png(made.reading)
             self._outbox.wake()
 
     def _acted(self, done: Action) -> None:

@@ -1,4 +1,4 @@
-"""Pictures as files: SVG, which needs no package, and PNG for chats, mails, and alerts (extra `plots`)."""
+"""Pictures as files: SVG, which needs no package, and PNG for chats and mails (extra `plots`)."""
 
 from __future__ import annotations
 
@@ -147,17 +147,6 @@ def _ticks(low: float, high: float) -> list[float]:
     step = next((unit * times for times in (1, 2, 2.5, 5) if unit * times >= rough), unit * 10)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(place * step, 12 - math.floor(math.log10(step))) for place in range(first, last + 1)][: 2 * TICKS]
-
-
-def png(reading: Reading) -> bytes | None:
-    """Return the reward with its band as a small PNG; None if there is none to draw, or no package to draw with."""
-    drawn = pictures(reading)
-    if not drawn:
-        return None
-    try:
-        return as_png(drawn[0], span(drawn[:1]))
-    except MissingExtra:
-        return None
 
 
 def as_png(one: Picture, steps: tuple[float, float]) -> bytes:

@@ -79,8 +79,6 @@ def written(server: SmtpServer, message: Message) -> EmailMessage:
     mail["Message-ID"] = f"<{message.key}@{server.sender.domain}>"
     mail["Auto-Submitted"] = "auto-generated"  # so that no machine answers it
     mail.set_content(f"{words.text(message)}\n")
-    if message.picture is not None:
-        mail.add_attachment(message.picture, maintype="image", subtype="png", filename="run.png")
     return mail
 
 
@@ -109,7 +107,7 @@ def opened(target: str, environ: Mapping[str, str]) -> Channel:
     sender = _address(environ.get("LEADLINE_SMTP_FROM") or (user if user and "@" in user else f"leadline@{_here()}"))
     server = SmtpServer(host, int(port), security, sender, to, ssl.create_default_context(), user, password)
     name = f"mail:{','.join(one.addr_spec for one in to)}"
-    return Channel(name, partial(tell, server), spacing=60.0, takes_picture=True)
+    return Channel(name, partial(tell, server), spacing=60.0)
 
 
 def _address(text: str) -> Address:

@@ -29,7 +29,6 @@ class Message:
 
     alerts: tuple[Alert, ...]
     again: bool = False  # it may have arrived before
-    picture: bytes | None = None  # a PNG of the run of the gravest alert
 
     @property
     def key(self) -> str:
@@ -78,7 +77,6 @@ class Channel:
     most: int = 10_000  # alerts in one message
     spacing: float = 0.0  # seconds between two messages
     repeats: bool = True  # whether to send again what may have arrived
-    takes_picture: bool = False
 
 
 def within(seconds: float, work: Callable[[], _Result]) -> _Result:

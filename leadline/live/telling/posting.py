@@ -3,8 +3,9 @@
 No redirect is followed, and of an answer only its status and a little text is read. The address is a secret: it appears
 in no error. A webhook request carries its key as `Idempotency-Key`, so that a receiver can drop duplicates.
 
-Slack (Block Kit): 50 blocks, 150 characters of a header, 3000 of a section, about 13,000 in all; plain text, which it
-neither formats nor turns into mentions. Discord: 10 embeds and 6000 characters of them, 256 of a title; mentions off.
+Slack (Block Kit) takes 50 blocks, 3000 characters of a section, about 13,000 in all; plain text, which it neither
+formats nor turns into mentions. Discord takes 10 embeds and 6000 characters of them; its markup is escaped, mentions
+are off.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from ... import __version__
 from ...errors import BadOrder
 from ...records import dataclass
 from ...report.data import dump
-from ...report.palette import SEVERITIES
 from . import words
 from .message import Channel, Message, Undelivered, broken_off, for_machines, short_name, within
 
@@ -32,81 +32,27 @@ UNFIT = (400, 413, 415, 422)  # the message is at fault; other refusals may pass
 PRINTED = re.compile(r"[!-~]+")  # the characters an address may have
 GATEWAYS = (502, 504)  # a proxy answered; the receiver may have the message
 LONGEST_WAIT = 3600.0  # seconds that a receiver may make us wait
-HEADER, SECTION, SLACK_SHOWN = 150, 2000, 6  # characters, characters, alerts in full
-TITLE, DESCRIPTION, DISCORD_SHOWN = 120, 900, 5  # 5 x (120 + 900) and a line fit into 6000
+SHOWN = 5  # alerts in full in a chat
+SECTION, DESCRIPTION = 2000, 900  # characters of each, in Slack and in Discord
 MARKUP = frozenset("\\*_~`|<>#[]()@:-")
-PICTURE = "run.png"
-JSON = {"Content-Type": "application/json"}
-
-Body = tuple[bytes, dict[str, str]]  # content and headers
-
-
-def webhook_body(message: Message) -> Body:
-    """Return the JSON for programs."""
-    headers = {"Content-Type": "application/json", "Idempotency-Key": f'"{message.key}"'}
-    return dump(for_machines(message), lines=True).encode(), headers
 
 
 def slack_payload(message: Message) -> dict[str, object]:
-    """Return the message in Slack's form. Incoming webhooks take no files."""
-    alerts = message.gravest
-    blocks: list[dict[str, object]] = [_section(words.AGAIN)] if message.again else []
-    for alert in alerts[:SLACK_SHOWN]:
-        blocks.append({"type": "header", "text": _plain(words.clipped(words.title(alert), HEADER))})
-        blocks.append(_section(words.body(alert, bullet="• ")))
-    if rest := alerts[SLACK_SHOWN:]:
-        blocks.append(_section(words.counted(rest)))
+    """Return the message in Slack's form."""
+    texts = [words.clipped(text, SECTION) for text in words.blocks(message, SHOWN)]
     return {
         "text": words.escaped(words.subject(message)),  # for notifications; `<!channel>` would call everyone
         "mrkdwn": False,
         "unfurl_links": False,
         "unfurl_media": False,
-        "blocks": blocks,
+        "blocks": [{"type": "section", "text": {"type": "plain_text", "text": text, "emoji": False}} for text in texts],
     }
-
-
-def _section(text: str) -> dict[str, object]:
-    return {"type": "section", "text": _plain(words.clipped(text, SECTION))}
-
-
-def _plain(text: str) -> dict[str, object]:
-    return {"type": "plain_text", "text": text, "emoji": False}
-
-
-def discord_body(message: Message) -> tuple[bytes, dict[str, str]]:
-    """Return the payload, as a form (RFC 7578) if a picture goes along."""
-    content = dump(discord_payload(message), lines=True).encode()
-    if message.picture is None:
-        return content, JSON
-    boundary = f"leadline-{message.key}"
-    parts = (
-        ('name="payload_json"', "application/json", content),
-        (f'name="files[0]"; filename="{PICTURE}"', "image/png", message.picture),
-    )
-    lines = [
-        f"--{boundary}\r\nContent-Disposition: form-data; {name}\r\nContent-Type: {kind}\r\n\r\n".encode() + data
-        for name, kind, data in parts
-    ]
-    form = b"\r\n".join([*lines, f"--{boundary}--\r\n".encode()])
-    return form, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
 
 
 def discord_payload(message: Message) -> dict[str, object]:
     """Return the message in Discord's form."""
-    alerts = message.gravest
-    embeds: list[dict[str, object]] = [
-        {
-            "title": _cut(words.title(alert), TITLE),
-            "description": _cut(words.body(alert, bullet="• "), DESCRIPTION),
-            "color": int(SEVERITIES[alert.severity].light[1:], 16),
-        }
-        for alert in alerts[:DISCORD_SHOWN]
-    ]
-    if message.picture is not None:
-        embeds[0]["image"] = {"url": f"attachment://{PICTURE}"}
-    if rest := alerts[DISCORD_SHOWN:]:
-        embeds.append({"description": _cut(words.counted(rest), DESCRIPTION)})
-    return {"content": words.AGAIN if message.again else "", "embeds": embeds, "allowed_mentions": {"parse": []}}
+    embeds = [{"description": _cut(text, DESCRIPTION)} for text in words.blocks(message, SHOWN)]
+    return {"embeds": embeds, "allowed_mentions": {"parse": []}}
 
 
 def _cut(text: str, most: int) -> str:
@@ -125,20 +71,17 @@ def _cut(text: str, most: int) -> str:
 class Service:
     """A kind of receiver."""
 
-    body: Callable[[Message], Body]
+    payload: Callable[[Message], dict[str, object]]  # what is posted, as JSON
     is_secret: bool = True  # whoever has the address can post: it must come from the environment, over https
     query: str = ""  # added to the address
     most: int = 10_000
     spacing: float = 30.0
-    takes_picture: bool = False
 
 
 SERVICES = {
-    # No picture for a webhook: the same alerts must give the same request.
-    "webhook": Service(webhook_body, is_secret=False, most=100, spacing=0.0),
-    "slack": Service(lambda message: (dump(slack_payload(message), lines=True).encode(), JSON)),
-    # Only with wait=true Discord confirms that it took the message.
-    "discord": Service(discord_body, query="wait=true", takes_picture=True),
+    "webhook": Service(for_machines, is_secret=False, most=100, spacing=0.0),
+    "slack": Service(slack_payload),
+    "discord": Service(discord_payload, query="wait=true"),  # only so it confirms that it took the message
 }
 
 
@@ -148,13 +91,12 @@ def opened(kind: str, target: str, environ: Mapping[str, str]) -> Channel:
     address, name = _address(kind, target, environ, is_secret=service.is_secret)
     query = f"{'&' if urlsplit(address).query else '?'}{service.query}" if service.query else ""
     post = Post(address + query)
-    return Channel(
-        name,
-        lambda message: post.send(*service.body(message)),
-        most=service.most,
-        spacing=service.spacing,
-        takes_picture=service.takes_picture,
-    )
+
+    def tell(message: Message) -> None:
+        headers = {"Content-Type": "application/json", "Idempotency-Key": f'"{message.key}"'}
+        post.send(dump(service.payload(message), lines=True).encode(), headers)
+
+    return Channel(name, tell, most=service.most, spacing=service.spacing)
 
 
 class Post:

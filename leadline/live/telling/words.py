@@ -47,11 +47,11 @@ def subject(message: Message) -> str:
     return f"{len(alerts)} alerts, {runs} run{'s' * (runs != 1)}{grave}"
 
 
-def body(alert: Alert, *, bullet: str = "- ") -> str:
+def body(alert: Alert) -> str:
     """Return the lines below the title: the sentence, the evidence, the checkpoint to keep, and the next step."""
     verdict = alert.about.startswith(VERDICT)
     first = _place(alert) if verdict else printable(alert.says)
-    lines = [first, *(f"{bullet}{printable(line)}" for line in alert.evidence)]
+    lines = [first, *(f"- {printable(line)}" for line in alert.evidence)]
     if alert.onset_step is not None and alert.onset_step != alert.step:
         lines.append(f"Began around step {alert.onset_step}.")
     if alert.best_checkpoint is not None and not verdict:  # a verdict names it itself
@@ -79,14 +79,16 @@ def next_step(alert: Alert) -> str:
 
 
 def text(message: Message) -> str:
-    """Return the message as plain text: the gravest alerts in full, the others counted."""
+    """Return the message as plain text."""
+    return "\n\n".join(blocks(message, SHOWN))
+
+
+def blocks(message: Message, shown: int) -> list[str]:
+    """Return the parts of the text: the gravest alerts in full, the others counted."""
     alerts = message.gravest
-    blocks = [f"{title(alert)}\n{body(alert)}" for alert in alerts[:SHOWN]]
-    if rest := alerts[SHOWN:]:
-        blocks.append(counted(rest))
-    if message.again:
-        blocks.insert(0, AGAIN)
-    return "\n\n".join(blocks)
+    found = [AGAIN] if message.again else []
+    found += [f"{title(alert)}\n{body(alert)}" for alert in alerts[:shown]]
+    return [*found, counted(rest)] if (rest := alerts[shown:]) else found
 
 
 def counted(alerts: Sequence[Alert]) -> str:
