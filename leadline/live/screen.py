@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import select
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -20,10 +19,11 @@ from rich.text import Text
 
 from ..comparison.gather import short_names
 from ..digits import duration, sure
-from ..facts.judgement import calls_for
-from ..records import dataclass
+from ..facts.finding import NEEDS_EYES
 from ..report import palette, terminal
 from ..report.plain import printable
+from ..shelf.row import NEEDS, Need
+from ..shelf.summary import need_of
 from ..words.serve import ago, verdict_called
 from .follow import NamedPath
 from .watched import Watched
@@ -33,8 +33,6 @@ KEY = re.compile(r"\x1b[\[O][A-D]|.", re.DOTALL)  # an arrow comes as three char
 NEWS = 30.0  # seconds a message stays
 LIST_KEYS = "up/down choose   enter open   l check now   q quit"
 READING_KEYS = "escape back   l check now   q quit"
-VERDICTS = {"roll_back": 0, "stop": 1}  # the most urgent first; silence comes next
-SILENT, FAILED, CRITICAL, CONCERN, NO_LOOK, UNDECIDED, WELL, FINISHED = range(2, 10)
 
 
 class Screen:
@@ -56,8 +54,6 @@ class Screen:
         self._live = Live(console=self._console, screen=True, auto_refresh=False, transient=True)
         self._chosen = 0
         self._open: str | None = None
-        self._state: list[tuple[str, bool, str | None]] = []
-        self._needs: list[tuple[Watched, Need]] = []
         self._message, self._since = "", 0.0
 
     def say(self, message: str) -> None:
@@ -82,22 +78,18 @@ class Screen:
         if not runs:
             return self._waiting()
         if len(runs) == 1:
-            return self._reading(runs[0][0], KEYS)
-        opened = next((watched for watched, _ in runs if watched.identity == self._open), None)
+            return self._reading(runs[0], KEYS)
+        opened = next((watched for watched in runs if watched.identity == self._open), None)
         return self._list(runs) if opened is None else self._reading(opened, READING_KEYS)
 
-    def _ordered(self) -> list[tuple[Watched, Need]]:
-        """Return the runs by need, asked again only when something changed: findings are parsed from kept readings."""
+    def _ordered(self) -> list[Watched]:
+        """Return the runs, the neediest first, then in the order they were named."""
         runs = list(self._runs.values())
-        state = [(one.identity, one.silent, None if one.last is None else one.last.digest) for one in runs]
-        if state != self._state:
-            self._state = state
-            self._needs = by_need(runs, time.monotonic(), self._places)
-        return self._needs
+        return sorted(runs, key=lambda one: (urgency(one), self._places.index(one.place), one.identity))
 
     def press(self, key: str) -> bool:
         """Act on a key; return false if the user quits."""
-        runs = [watched.identity for watched, _ in self._ordered()]
+        runs = [watched.identity for watched in self._ordered()]
         if key in ("q", "\x03"):
             return False
         if key == "l":
@@ -128,23 +120,27 @@ class Screen:
         )
         return Group(Text.from_ansi(page.rstrip("\n")), self._freshness(watched), self._status(keys))
 
-    def _list(self, runs: Sequence[tuple[Watched, Need]]) -> RenderableType:
+    def _list(self, runs: Sequence[Watched]) -> RenderableType:
         table = Table(box=None, pad_edge=False, expand=True)
         for name in ("", "run", "step", "of", "verdict", "gain", "last row", "why"):
             table.add_column(name, no_wrap=True, overflow="ellipsis", ratio={"run": 2, "why": 4}.get(name))
         height = max(3, self._console.size.height - 4)
         top = max(0, min(self._chosen - height // 2, len(runs) - height))
-        names = short_names([watched.name for watched, _ in runs])
+        names = short_names([watched.name for watched in runs])
         for place in range(top, min(top + height, len(runs))):
-            table.add_row(*self._row(*runs[place], names[place], chosen=place == self._chosen))
+            table.add_row(*self._row(runs[place], names[place], chosen=place == self._chosen))
         return Group(table, self._status(LIST_KEYS))
 
-    def _row(self, watched: Watched, need: Need, name: str, *, chosen: bool) -> Iterator[str | Text]:
+    def _row(self, watched: Watched, name: str, *, chosen: bool) -> Iterator[str | Text]:
         look = watched.last
         planned = watched.sighting.run.config.planned_steps
         verdict = "" if look is None else verdict_called(look.verdict, look.outcome)
         style = "" if look is None else palette.outcome(look.verdict, look.outcome).terminal
         pays = "" if look is None or look.p_continue_pays is None else sure(look.p_continue_pays)
+        why = "First check in progress." if look is None else look.says
+        if watched.silent:
+            still = duration(time.monotonic() - watched.grown)
+            why = f"No log rows for {still} after step {watched.sighting.current}."
         yield ">" if chosen else " "
         yield Text(printable(name))
         yield str(watched.sighting.current)
@@ -152,7 +148,7 @@ class Screen:
         yield Text(verdict, style=style)
         yield pays
         yield Text(ago(watched.grown, time.monotonic()), style="yellow" if watched.silent else "dim")
-        yield Text(need.why)
+        yield Text(printable(why))
 
     def _freshness(self, watched: Watched) -> Text:
         look, sighting = watched.last, watched.sighting
@@ -220,42 +216,10 @@ class Keys:
         return typed
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
-    """The attention that a run needs: the lower the rank, the more."""
-
-    rank: int
-    why: str
-
-
-def need_of(watched: Watched, still: float) -> Need:
-    """Return what a run needs. `still`: seconds since its last row."""
-    look = watched.last
-    if look is not None and look.verdict in VERDICTS:
-        return Need(VERDICTS[look.verdict], look.says)
-    if watched.silent:
-        return Need(SILENT, f"No log rows for {duration(still)} after step {watched.sighting.current}.")
-    if look is None:
-        return Need(NO_LOOK, "First check in progress.")
-    if calls_for(look.verdict, look.outcome) != look.verdict:  # it has ended, and badly
-        return Need(FAILED, look.says)
-    findings = json.loads(look.reading)["findings"]
-    for rank, severity in ((CRITICAL, "critical"), (CONCERN, "concern")):
-        for finding in findings:
-            if finding["severity"] == severity:
-                return Need(rank, f"{finding['says']} [{finding['id']}, {sure(finding['p'])}]")
-    if look.verdict == "finished":
-        return Need(FINISHED, look.says)
-    return Need(UNDECIDED if look.verdict == "undecided" else WELL, look.says)
-
-
-def by_need(runs: Iterable[Watched], now: float, places: Sequence[object] = ()) -> list[tuple[Watched, Need]]:
-    """Return runs and what each needs, the neediest first, then in the order they were named."""
-    needs = [(watched, need_of(watched, max(0.0, now - watched.grown))) for watched in runs]
-    order = {id(place): number for number, place in enumerate(places)}
-
-    def urgency(pair: tuple[Watched, Need]) -> tuple[int, int, str]:
-        watched, need = pair
-        return need.rank, order.get(id(watched.place), len(order)), watched.identity
-
-    return [(watched, Need(need.rank, printable(need.why))) for watched, need in sorted(needs, key=urgency)]
+def urgency(watched: Watched) -> int:
+    """Return the place of a run among those that need a person, in the order of the page of all runs."""
+    needs = set[Need | None](["silent"] if watched.silent else [])
+    if watched.made is not None:
+        reading = watched.made.reading
+        needs.add(need_of(reading.judgement, asks=any(one.id == NEEDS_EYES for one in reading.findings)))
+    return next((place for place, need in enumerate(NEEDS) if need in needs), len(NEEDS))

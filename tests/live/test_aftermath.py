@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from leadline.facts.judgement import Judgement, Reason, ReasonKind, Verdict
 from leadline.live.history import Past, Point, as_data, history_lines, spells
 from leadline.live.records import Look
-from leadline.live.screen import need_of
+from leadline.live.screen import urgency
 from leadline.report import palette
+from leadline.shelf.row import NEEDS
 
 
 def look(step: int, verdict: str, level: float, life: int = 0) -> Look:
@@ -48,9 +49,9 @@ def test_nothing_comes_of_a_verdict_on_a_run_that_was_begun_anew() -> None:
     assert not later.anew
 
 
-def finished(outcome: str | None, findings: Sequence[dict[str, object]] = ()) -> Look:
+def finished(outcome: str | None) -> Look:
     judgement = {"judged": "reward/mean", "reason": {"level": 0.1}, **({} if outcome is None else {"outcome": outcome})}
-    body = json.dumps({"judgement": judgement, "findings": list(findings)}).encode()
+    body = json.dumps({"judgement": judgement, "findings": []}).encode()
     return replace(look(100, "finished", 0.1), says="FINISHED", reading=body)
 
 
@@ -64,11 +65,13 @@ def test_the_history_shows_a_finished_collapse_as_a_roll_back(outcome: str | Non
     assert as_data([one])[0]["outcome"] == outcome
 
 
-def test_a_run_that_ended_badly_needs_more_attention_than_one_that_ended_well() -> None:
-    def rank(outcome: str, *findings: dict[str, object]) -> int:
-        return need_of(SimpleNamespace(last=finished(outcome, findings), silent=False), 0.0).rank  # type: ignore[arg-type]
+def test_the_list_of_a_watch_is_ordered_as_the_page_of_all_runs() -> None:
+    def place(verdict: Verdict, kind: ReasonKind, *, silent: bool = False) -> int:
+        reading = SimpleNamespace(judgement=Judgement(verdict=verdict, reason=Reason(kind)), findings=())
+        return urgency(SimpleNamespace(made=SimpleNamespace(reading=reading), silent=silent))  # type: ignore[arg-type]
 
-    concern = {"id": "kl.drift", "severity": "concern", "p": 0.97, "says": "KL drifts."}
-    assert rank("hacked") < rank("saturated", concern) < rank("saturated")
-    told = need_of(SimpleNamespace(last=finished("saturated", [concern]), silent=False), 0.0)  # type: ignore[arg-type]
-    assert told.why == "KL drifts. [kl.drift, 97%]"
+    hacked, fallen, flat = place("finished", "gamed"), place("roll_back", "fallen"), place("stop", "flat")
+    rising, silent = place("continue", "rising"), place("continue", "rising", silent=True)
+    assert hacked < fallen < silent < flat < rising == len(NEEDS)
+    assert place("roll_back", "fallen", silent=True) == fallen
+    assert urgency(SimpleNamespace(made=None, silent=False)) == len(NEEDS)  # type: ignore[arg-type]
