@@ -16,7 +16,7 @@ THEN = ("sigkill", "sigterm")
 # What a key takes: a text, a list of texts, or a number of at least so much.
 RUN_KEYS: dict[str, type | float] = {
     "path": str, "act": str, "policy": str, "then": str, "after": 1.0, "tell": list,
-    "budget": 1.0, "price": 0.0, "price_per_hour": 0.0,
+    "budget": 1.0, "price": 0.0,
 }  # fmt: skip
 WATCH_KEYS: dict[str, type | float] = {"tell": list, "state": str, "every": 0.1, "metrics": str, "answer": str}
 
@@ -33,7 +33,6 @@ class WatchEntry:
     tell: tuple[str, ...] = ()
     budget: int | None = None
     price: float | None = None
-    price_per_hour: float | None = None  # of the machines, in any currency
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,6 @@ def _entry(file: Path, run: object, number: int, tell: list[str]) -> WatchEntry:
         tuple(given.get("tell") or tell),
         None if "budget" not in given else int(given["budget"]),
         given.get("price"),
-        given.get("price_per_hour"),
     )
 
 

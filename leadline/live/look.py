@@ -29,17 +29,11 @@ def make_look(
     wanted: WatchEntry,
     *,
     at: float,
-    cost: str | None,
 ) -> Made:
-    """Read the run as it stood at the step that is due. `cost`: what continuing costs, for verdict alerts."""
+    """Read the run as it stood at the step that is due."""
     seen = sighting.run.until(due.step)
     reading = read_run(seen, budget=wanted.budget, price=wanted.price, charts="main")
     told, alerts = new_alerts(store.told(number), reading, run=sighting.identity, life=life)
-    if cost is not None:
-        alerts = tuple(
-            replace(alert, evidence=(*alert.evidence, cost)) if alert.about.startswith("verdict.") else alert
-            for alert in alerts
-        )
     judgement = reading.judgement
     body = dump(as_data(replace(reading, chart_data=ChartData()))).encode()  # what was said; the log can be drawn again
     look = Look(

@@ -245,13 +245,6 @@ class Watch:
     def _entry(self, watched: Watched) -> WatchEntry:
         return self._entries[watched.place.path]
 
-    def _cost(self, watched: Watched) -> str | None:
-        """Return what continuing to the planned end costs; None if price or pace is not known."""
-        price, planned = self._entry(watched).price_per_hour, self._planned(watched)
-        if price is None or planned is None or (seconds := watched.seconds_to(planned)) is None:
-            return None
-        return words.cost_of_going_on(planned, seconds / 3600, price)
-
     def _fell_silent(self, watched: Watched, still: float) -> None:
         watched.silent = True
         sighting = watched.sighting
@@ -325,7 +318,6 @@ class Watch:
                 due,
                 self._entry(watched),
                 at=self._wall(),
-                cost=self._cost(watched),
             )
         )
         if made is None or watched.cursor.life != cursor.life:

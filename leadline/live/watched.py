@@ -49,12 +49,3 @@ class Watched:
         """Return whether the last check, or the last that was tried, was of the same steps."""
         last = self.last if self.last is not None and self.last.life == self.cursor.life else None
         return any(one is not None and (one.step, one.points) == (due.step, due.points) for one in (last, self.tried))
-
-    def seconds_to(self, step: int) -> float | None:
-        """Return how long it takes to reach a step at the usual pace; None if unknown."""
-        if self.gap is None:
-            return None
-        steps = self.sighting.steps
-        span = int(steps[-1] - steps[0])
-        rows_per_step = (len(steps) - 1) / span if span else 1.0
-        return max(0, step - self.sighting.current) * self.gap * rows_per_step

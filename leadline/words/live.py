@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..digits import duration, number
+from ..digits import duration
 
 HANGS = "{} has not responded for {}; other runs are still followed."
 ANSWERS_AGAIN = "{} responds again."
@@ -23,7 +23,3 @@ def silence(seconds: float, step: int, gap: float | None) -> str:
     else:
         usual = f"typical: every {duration(gap)}" if gap >= 0.5 else "typical: several per second"
     return f"No log rows for {duration(seconds)} after step {step} ({usual})."
-
-
-def cost_of_going_on(step: int, hours: float, price: float) -> str:
-    return f"Continuing to step {step} takes ~{number(hours)} h and costs ~{number(hours * price)}."

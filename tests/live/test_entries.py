@@ -49,7 +49,6 @@ def test_a_table_is_read(tmp_path: Path) -> None:
         policy = "act"
         then = "sigkill"
         after = 60
-        price_per_hour = 31.2
         [[watch.run]]
         path = "s3://bucket/b"
         act = "file:/tmp/stop"
@@ -66,7 +65,7 @@ def test_a_table_is_read(tmp_path: Path) -> None:
     assert (first.path, first.act, first.dry_run, first.then, first.after) == (
         str(tmp_path / "a"), "stop", False, "sigkill", 60.0,
     )  # fmt: skip
-    assert (first.tell, first.price_per_hour) == (("stdout",), 31.2)
+    assert first.tell == ("stdout",)
     assert (second.path, second.dry_run, second.tell, second.budget) == ("s3://bucket/b", True, ("stdout",), 2000)
     assert third.act is None  # whoever only wants to be told is not acted for
     assert (wanted.state, wanted.metrics) == (tmp_path / "state.db", "0.0.0.0:9109")
@@ -126,7 +125,7 @@ def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: p
         training.stdout.readline()
         trainings[name] = training
         lines += ["[[watch.run]]", f"path = '{name}'", f"act = 'sigterm:{training.pid}'", f"policy = '{policy}'",
-                  "price_per_hour = 10", "budget = 300"]  # fmt: skip
+                  "budget = 300"]  # fmt: skip
     file = written(tmp_path, "\n".join(lines))
     watch = subprocess.Popen([sys.executable, "-m", "leadline", "watch", "--config", str(file), "--headless"])
 
