@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -51,9 +52,7 @@ def verb(
     for note in recorder.notes:
         click.echo(printable(note), err=True)
     said = len(recorder.notes)
-    try:
+    with suppress(KeyboardInterrupt):
         recorder.run(seconds)
-    except KeyboardInterrupt:
-        recorder.stop()
     for note in recorder.notes[said:]:
         click.echo(printable(note), err=True)

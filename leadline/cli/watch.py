@@ -72,7 +72,6 @@ class WatchOptions:
         metavar="[HOST:]PORT",
         help="Serve Prometheus metrics; beyond this machine only with $LEADLINE_METRICS_TOKEN.",
     )
-    record: bool = option("--record", help="Also record the machine, like `leadline record`.")
     budget: int | None = BUDGET
     price: float | None = PRICE
     told: tuple[str, ...] = MAP
@@ -117,7 +116,6 @@ def verb(options: WatchOptions) -> None:
             heartbeat=options.heartbeat,
             answer=options.answer or wanted.answer,
             metrics=options.metrics or wanted.metrics,
-            record=options.record,
             share=options.share,
             color=color(options.no_color),
         )

@@ -50,7 +50,6 @@ class Options:
     answer: Path | None = None
     heartbeat: Path | None = None
     metrics: str | None = None
-    record: bool = False
     color: bool = False
 
     @property

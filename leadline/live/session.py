@@ -11,10 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 
 from ..errors import BadOrder
-from ..recorder import Recorder
 from ..records import replace
 from ..report.plain import printable
 from . import memory, metrics
@@ -130,20 +128,13 @@ class _Session:
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
-        """Run what runs beside the watch and ends with it: sending alerts, the metrics port, the recorder."""
+        """Run what runs beside the watch and ends with it: sending alerts, and the metrics port."""
         with contextlib.ExitStack() as ends:
             if self.options.metrics is not None:
                 host, number = metrics.address(self.options.metrics)
                 token = os.environ.get(metrics.TOKEN) or None
                 port = ends.enter_context(metrics.MetricsPort(number, self._samples, host=host, token=token))
                 self.said(f"Metrics: http://{f'[{host}]' if ':' in host else host}:{port.port}/metrics")
-            if self.options.record:
-                place = Path(self.options.paths[0])
-                recorder = Recorder(place if place.is_dir() else place.absolute().parent, log=place)
-                for note in recorder.notes:
-                    self.said(note)
-                recorder.start()
-                ends.callback(recorder.stop)
             self._outbox.start()
             ends.callback(self._outbox.close)
             ends.enter_context(self._heart)

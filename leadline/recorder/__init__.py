@@ -1,13 +1,13 @@
 """Record what the machine does while a run trains, at a low rate in the formats of docs/formats.md.
 
-`leadline record` and `leadline watch --record` are this one class. GPUs come from NVML, processes from psutil, phases
-from the run's own log. What is missing is noted once, and the rest is recorded.
+GPUs come from NVML, processes from psutil, phases from the run's own log. What is missing is noted once, and the rest
+is recorded.
 """
 
 from __future__ import annotations
 
 import contextlib
-import threading
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +38,7 @@ class Sampler(Protocol):
 
 
 class Recorder:
-    """Samples this machine into a folder, in a thread of its own or when asked. Only its first call may raise."""
+    """Samples this machine into a folder. Only its first call may raise."""
 
     def __init__(
         self,
@@ -53,8 +53,6 @@ class Recorder:
         self.notes: list[str] = []  # what cannot be recorded, and why
         self._clock, self._every = clock, every
         self._records: list[tuple[Sampler, RecordFile]] = []
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
         missing: list[MissingExtra] = []
         parts: list[Sampler] = []
         for make in (Gpus, Processes):
@@ -94,32 +92,18 @@ class Recorder:
                 self._note(f"{record.path.name}: {type(error).__name__}: {error}")
 
     def run(self, seconds: float | None = None) -> None:
-        """Sample until stopped, or for so many seconds."""
-        begun = time.monotonic()
-        until = None if seconds is None else begun + seconds
-        while not self._ended.is_set():
-            self.sample()
-            # A record that was thinned once is sampled half as often, so that all of it is equally fine.
-            pace = self._every * max((record.thinned for _, record in self._records), default=1)
-            now = time.monotonic()
-            wait = pace - (now - begun) % pace
-            if until is not None:
-                if now >= until:
+        """Sample until interrupted, or for so many seconds."""
+        begun, until = time.monotonic(), math.inf if seconds is None else seconds
+        try:
+            while True:
+                self.sample()
+                # A record that was thinned once is sampled half as often, so that all of it is equally fine.
+                pace = self._every * max((record.thinned for _, record in self._records), default=1)
+                if (passed := time.monotonic() - begun) >= until:
                     break
-                wait = min(wait, until - now)
-            self._ended.wait(wait)
-        self._close()
-
-    def start(self) -> None:
-        """Sample in a thread that ends with the process."""
-        self._thread = threading.Thread(target=self.run, name="leadline-recorder", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop sampling."""
-        self._ended.set()
-        if self._thread is not None:
-            self._thread.join(timeout=10)
+                time.sleep(min(pace - passed % pace, until - passed))
+        finally:
+            self._close()
 
     def _note(self, says: str) -> None:
         if says not in self.notes:

@@ -201,8 +201,8 @@ def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path, monkeyp
     monkeypatch.setattr("psutil.process_iter", lambda asked: ())  # rows of one length, whatever else runs here
     now = [0.0]
     recorder = Recorder(tmp_path, every=1, largest=3_000, clock=lambda: now[0])
-    monkeypatch.setattr("leadline.recorder.time", SimpleNamespace(monotonic=lambda: now[0]))
-    recorder._ended = SimpleNamespace(is_set=bool, wait=lambda seconds: now.append(now.pop() + seconds))  # type: ignore[assignment]
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.append(now.pop() + seconds))
+    monkeypatch.setattr("leadline.recorder.time", clock)
     recorder.run(500)
     times = [line["t"] for line in lines(tmp_path)]
     assert 1_000 < (tmp_path / "processes.jsonl").stat().st_size <= 3_000
