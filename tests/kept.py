@@ -21,7 +21,6 @@ from leadline.contract import Reading
 from leadline.curve import posterior
 from leadline.curve.curve import Curve
 from leadline.curve.fit import fit_curve
-from leadline.live import look
 from leadline.questions import level
 from leadline.reading.view import View
 from leadline.run import Series
@@ -99,7 +98,7 @@ def keep() -> None:
         return
     level.fit_curve = fitted
     evidence.relation = related
-    pipeline.read_view = look.read_view = read_view
+    pipeline.read_view = read_view
     posterior._clock = lru_cache(maxsize=CLOCKS)(posterior._clock.__wrapped__)
 
 
