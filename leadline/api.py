@@ -19,7 +19,7 @@ from .reading.chart_data import band_for
 from .reading.view import View
 from .records import dataclass, fields
 from .report import compare as compare_screen
-from .report import compare_data, data, markdown, notebook, plain, terminal
+from .report import compare_data, data, markdown, plain, terminal
 from .run import Run, Steps, Values
 from .sources import Joining, open_run, open_runs
 from .sources.mapping import named
@@ -38,7 +38,7 @@ class JudgementInWords(contract.Judgement):
 
 
 class RunReading(contract.Reading):
-    """All that Leadline says about one run. Printed it is the screen of `leadline read`, in a notebook a card.
+    """All that Leadline says about one run. Printed or in a notebook it is the screen of `leadline read`.
 
     >>> reading = read(Path(__file__).parent / "examples" / "healthy", until=40)
     >>> steps, values = reading.series("reward/mean")
@@ -107,9 +107,6 @@ class RunReading(contract.Reading):
 
     def __str__(self) -> str:
         return terminal.render(self)
-
-    def _repr_html_(self) -> str:
-        return notebook.html(self)
 
     def _repr_markdown_(self) -> str:
         return markdown.render(self)

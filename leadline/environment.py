@@ -20,7 +20,7 @@ EXTRAS = {  # what to import, and what it gives
     "wandb": ("wandb", "reads runs from a W&B server (local files need no extra)"),
     "mlflow": ("mlflow", "reads runs from an MLflow server (local stores need no extra)"),
     "remote": ("fsspec", "reads runs on s3://, gs://, hf://, and other storage"),
-    "plots": ("matplotlib", "draws PNG files for --plots and alerts"),
+    "plots": ("matplotlib", "draws the picture in alerts"),
     "pandas": ("pandas", "reading.to_pandas()"),
     "polars": ("polars", "reading.to_polars()"),
     "trl": ("transformers", "LeadlineCallback for TRL and Hugging Face trainers"),

@@ -12,7 +12,6 @@ from ..words.report import ABOUT_EVAL, ABOUT_KL, ABOUT_REWARD
 from . import palette
 from .braille import Area, Points, frame
 
-FILES = {ABOUT_REWARD: "reward", ABOUT_EVAL: "held-out", ABOUT_KL: "kl"}
 MOST = 1200  # points: two for every column of pixels
 CORNERS = 4  # points a column of a chart: first, lowest, highest, last
 GAPS = 2  # more if something is missing: the first and the last hole

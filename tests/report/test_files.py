@@ -22,7 +22,6 @@ HEALTHY = ["read", str(EXAMPLES / "healthy"), "--until", "30"]
         (["--html", "folder"], "not a regular file"),
         (["--html", "-"], "needs a file name"),
         (["--html", "x" * 300], "name too long"),
-        (["--md", "-", "--plots", "file/plots"], "file is not a folder"),
     ],
 )
 def test_a_bad_target_is_refused_before_the_run_is_read(
