@@ -54,7 +54,6 @@ NOT_RECOGNISED = "not recognized"
 NOT_TOLD = "unknown"
 BY_THE_RATE = "inferred from the learning rate"
 ABOUT_REWARD, ABOUT_EVAL, ABOUT_KL = "reward", "held-out eval", "KL to reference"  # what is drawn first
-READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
 HOW_TO_MAP = "; --map NAME=KEY says what one is"
 
 
