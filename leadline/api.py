@@ -24,7 +24,6 @@ from .run import Run, Steps, Values
 from .sources import Joining, open_run, open_runs
 from .sources.mapping import named
 from .words import compare as compare_words
-from .words import sentence
 from .words.report import what_was_read
 from .words.verdict import verdict_lines
 
@@ -99,7 +98,7 @@ class RunReading(contract.Reading):
     def sentence(self, finding: contract.Finding) -> str:
         """Return a finding's sentence."""
         check_kind("finding", finding, contract.Finding, wanted="a finding", example="reading.findings[0]")
-        return sentence(finding)
+        return finding.say()
 
     def __repr__(self) -> str:
         """Return one line: the fields hold the whole run."""

@@ -22,19 +22,17 @@ from rich.cells import cell_len
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Expected, Reading
-from leadline.facts.finding import Facts, Finding, Move
+from leadline.facts.finding import Finding, Move
 from leadline.facts.judgement import Judgement, Reason
 from leadline.facts.machine import Conflict, ProcessEffect
 from leadline.facts.sections import RewardReading
 from leadline.findings.generation_truncation import Truncation
 from leadline.findings.reward_gamed import Gamed, ResponsesChanged
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
-from leadline.records import dataclass
 from leadline.report import terminal
 from leadline.report.lines import labeled
 from leadline.report.pictures import pictures, span
 from leadline.run import Event
-from leadline.words import sentence
 from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
@@ -136,26 +134,6 @@ def test_a_shortened_finding_keeps_its_id_and_says_that_it_was_cut() -> None:
     assert all(one.endswith(", 90%]") and "…" in one for one in cut)
 
 
-@dataclass(frozen=True, slots=True)
-class Caused(Facts):
-    """Facts of a finding that an event explains."""
-
-    cause: Event
-
-    def say(self) -> str:
-        return f"It broke: {self.cause.say()}."
-
-
-def test_no_event_is_told_twice() -> None:
-    """In full by the first finding that names it, in few words by the next."""
-    told = Event("learning_rate", 7, "the rate rose to 3")
-    findings = tuple(Finding("test.caused", 0.9, "concern", facts=Caused(told)) for _ in range(2))
-    page = unwrapped(terminal.render(dataclasses.replace(reading("healthy", 30), findings=findings, benign=())))
-    assert page.count("It broke: the rate rose to 3.") == 1
-    assert page.count("It broke: the learning-rate change at step 7.") == 1
-    assert page.count("the rate rose") == 1
-
-
 @pytest.mark.parametrize(("run", "until"), LOOKS)
 def test_captions_carry_the_curves(run: str, until: int) -> None:
     shown = terminal.render(reading(run, until), width=120)
@@ -202,7 +180,7 @@ def test_verbose_shows_everything() -> None:
     assert one.findings
     shown = unwrapped(terminal.render(one, verbose=True))
     for finding in one.findings:
-        assert unwrapped(sentence(finding)) in shown
+        assert unwrapped(finding.say()) in shown
         assert finding.id in shown
     for expected in one.benign:
         assert unwrapped(expected.because) in shown
