@@ -43,7 +43,7 @@ def test_sources_as_json_holds_all_of_it(capsys: pytest.CaptureFixture[str]) -> 
         "decided": "exact key",
     }
     assert run["settings"]["group_size"] == 8
-    assert run["rollouts"]["format"] == "verl"
+    assert run["samples_format"] == "verl"
     assert {one["what"] for one in run["missing"]} >= {"checkpoints", "telemetry"}
 
 
@@ -57,7 +57,7 @@ def home_made(tmp_path: Path) -> Path:
 def test_a_guess_is_called_a_guess_and_a_mapping_yours(home_made: Path) -> None:
     guessed = inventory.take(home_made).runs[0]
     assert [(one.name, one.decided) for one in guessed.series if one.key == "mean_reward"] == [("reward/mean", "guess")]
-    assert guessed.run.unread_keys == ("odd",)
+    assert guessed.unread_keys == ("odd",)
     told = inventory.take(home_made, mapping={"reward/mean": "odd"}).runs[0]
     assert ("reward/mean", "odd", "your mapping") in [(one.name, one.key, one.decided) for one in told.series]
 

@@ -308,12 +308,12 @@ def sources(library: Library, asked: Mapping[str, Any]) -> Plain:
     held = found.runs[0]
     logs = [f"{name(log.path)}: {log.source}, {log.rows} rows" for log in held.logs]
     return paged(
-        filled(framework=held.run.framework, logs=logs[:6]),
+        filled(framework=held.framework, logs=logs[:6]),
         asked,
         series=[f"{name(one.name)} = {name(one.key)} ({one.points}, {one.decided})" for one in held.series],
-        unread=[name(key) for key in held.run.unread_keys],
+        unread=[name(key) for key in held.unread_keys],
         missing=[f"{entry.name}: {entry.why}" for entry in held.missing],
-        notes=[cut(line(note), SENTENCE) for note in held.run.notes],
+        notes=[cut(line(note), SENTENCE) for note in held.notes],
     )
 
 
