@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from .digits import several
-from .errors import BadMapping
 from .facts.sections import Missing
 from .reading.scores import missing
 from .records import dataclass, replace
 from .run import Checkpoint, Event, Question, Run, Series
 from .sources import Joining, find_runs, open_run
 from .sources.folders import Found, run_and_surroundings
-from .sources.mapping import mapping_near, named, write_mapping
+from .sources.mapping import mapping_near, named
 from .sources.remote import is_address
 from .vocabulary import dialects, families
 
@@ -145,20 +144,6 @@ def _described(run: Run, name: str) -> RunFound:
         missing=missing(run, run.config.planned_steps),
         notes=run.notes,
     )
-
-
-def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:
-    """Write what was guessed or said of the keys of the one run at a path to its leadline.toml; return its path."""
-    place = Path(inventory.path)
-    if len(inventory.runs) != 1 or not place.exists() or place.is_fifo():
-        raise BadMapping(
-            f"{inventory.path} is not one run on this disk, so there is no place for its mapping.",
-            next_step="pass the folder of one run",
-        )
-    found = inventory.runs[0]
-    known = {one.name: one.key for one in found.series if one.decided == "guess" and "@" not in one.name}
-    asked = [question for question in found.questions if question.name not in told]
-    return write_mapping(place if place.is_dir() else place.parent, {**known, **told}, asked)
 
 
 def decided(series: Series, dialect: str | None) -> str:

@@ -15,7 +15,6 @@ def verb(
     path: Path = argument(type=STREAM),
     as_json: bool = option("--json", help="Print all of it as JSON."),
     told: tuple[str, ...] = MAP,
-    write_map: bool = option("--write-map", help="Save the detected mapping of keys to the run's leadline.toml."),
     separate: bool = SEPARATE,
     join: bool = JOIN,
     no_color: bool = NO_COLOR,
@@ -32,5 +31,3 @@ def verb(
     found = inventory.take(path, mapping=parse_mapping(told), joining=joining_of(join, separate))
     text = dump(report.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)
-    if write_map:
-        click.echo(f"Written to {inventory.keep_mapping(found, parse_mapping(told))}.", err=as_json)
