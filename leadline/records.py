@@ -93,9 +93,7 @@ class _Init:
         self.made += 1
         if isinstance(record, self.described.kind) and self.made <= OFTEN:
             return partial(self.fill, record)
-        compiled = vars(self.described.twin(frozen=True))["__init__"]
-        compiled.__qualname__ = f"{self.described.kind.__qualname__}.__init__"
-        compiled.__module__ = self.described.kind.__module__
+        compiled = _compiled(self.described)
         type.__setattr__(self.described.kind, "__init__", compiled)
         return compiled if record is None else compiled.__get__(record, kind)
 
@@ -121,6 +119,13 @@ class _Init:
                     record.__post_init__()
                 return
         self.__get__(None)(record, *given, **named)
+
+
+def _compiled(described: _Fields) -> Any:
+    """Return the `__init__` that `dataclasses` writes for these fields."""
+    init = vars(described.twin(frozen=True))["__init__"]
+    init.__qualname__, init.__module__ = f"{described.kind.__qualname__}.__init__", described.kind.__module__
+    return init
 
 
 def _repr(self: Any) -> str:
