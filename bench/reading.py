@@ -46,7 +46,6 @@ from leadline.contract import Reading
 from leadline.pipeline import read_run
 from leadline.run import Run
 from leadline.sources import open_run
-from leadline.words import sentence
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 SERIOUS = ("concern", "critical")
@@ -235,7 +234,7 @@ def _scored(reading: Reading, step: int, part: float, took: float, peers: dict[s
             one.since_step,
             tuple(step for step in (one.since_step, *(at for e in one.evidence for at in (e.first_step, e.last_step)))
                   if step is not None),
-            sentence(one),
+            one.say(),
         )
         for one in reading.findings
     )  # fmt: skip

@@ -21,7 +21,6 @@ from leadline.digits import counted, percent
 from leadline.facts.finding import Facts, Finding, Guide
 from leadline.facts.judgement import Judgement
 from leadline.findings import FACTS, GUIDES
-from leadline.words import sentence
 from leadline.words.verdict import judgement_lines
 
 HERE = Path(__file__).resolve().parent
@@ -100,7 +99,7 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
         )
     sentences: dict[str, list[str]] = {}
     for name, facts, _ in said(Facts):
-        sentences.setdefault(name, []).append(sentence(Finding(name, 1.0, "note", facts=facts)))
+        sentences.setdefault(name, []).append(Finding(name, 1.0, "note", facts=facts).say())
     for topic, title in TOPICS.items():
         yield f"\n## {title}"
         for name in sorted(FACTS):

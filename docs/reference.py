@@ -36,7 +36,7 @@ EXIT_CODES = """
 | 0 | done |
 | 2 | wrong usage |
 | 3 | nothing readable at the path, or an optional package is missing |
-| 4 | the output can't be printed in this terminal's encoding |
+| 4 | the output can't be written: the disk is full, or it was closed |
 | 10, 11 | `read --exit-code`: stop; roll back, or a finished run that ended badly |
 """
 

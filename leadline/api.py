@@ -19,12 +19,11 @@ from .reading.chart_data import band_for
 from .reading.view import View
 from .records import dataclass, fields
 from .report import compare as compare_screen
-from .report import compare_data, data, markdown, notebook, plain, terminal
+from .report import compare_data, data, markdown, plain, terminal
 from .run import Run, Steps, Values
 from .sources import Joining, open_run, open_runs
 from .sources.mapping import named
 from .words import compare as compare_words
-from .words import sentence
 from .words.report import what_was_read
 from .words.verdict import verdict_lines
 
@@ -38,7 +37,7 @@ class JudgementInWords(contract.Judgement):
 
 
 class RunReading(contract.Reading):
-    """All that Leadline says about one run. Printed it is the screen of `leadline read`, in a notebook a card.
+    """All that Leadline says about one run. Printed or in a notebook it is the screen of `leadline read`.
 
     >>> reading = read(Path(__file__).parent / "examples" / "healthy", until=40)
     >>> steps, values = reading.series("reward/mean")
@@ -99,7 +98,7 @@ class RunReading(contract.Reading):
     def sentence(self, finding: contract.Finding) -> str:
         """Return a finding's sentence."""
         check_kind("finding", finding, contract.Finding, wanted="a finding", example="reading.findings[0]")
-        return sentence(finding)
+        return finding.say()
 
     def __repr__(self) -> str:
         """Return one line: the fields hold the whole run."""
@@ -107,9 +106,6 @@ class RunReading(contract.Reading):
 
     def __str__(self) -> str:
         return terminal.render(self)
-
-    def _repr_html_(self) -> str:
-        return notebook.html(self)
 
     def _repr_markdown_(self) -> str:
         return markdown.render(self)

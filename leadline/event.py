@@ -17,7 +17,6 @@ ENDINGS: dict[Because, str] = {
     "preempted": "scheduler preempted the job",
     "out_of_memory": "job ran out of memory and was killed",
 }
-NAMES = {"learning_rate": "learning-rate change"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +28,6 @@ class WarmUpEnd:
     def say(self, step: int) -> str:
         return f"learning-rate warmup ended at step {step} ({number(self.rate)})"
 
-    @property
-    def detail(self) -> str:
-        return f"end of warmup, {number(self.rate)}"
-
 
 @dataclass(frozen=True, slots=True)
 class RateStep:
@@ -42,14 +37,10 @@ class RateStep:
     after: float
 
     def say(self, step: int) -> str:
+        rates = f"{number(self.before)} → {number(self.after)}"
         if self.after < TWICE * self.before or self.before <= 0:
-            verb = "rose" if self.after > self.before else "dropped"
-            return f"learning rate {verb} {self.detail} at step {step}"
-        return f"learning rate jumped {times(self.after / self.before)} at step {step} ({self.detail})"
-
-    @property
-    def detail(self) -> str:
-        return f"{number(self.before)} → {number(self.after)}"
+            return f"learning rate {'rose' if self.after > self.before else 'dropped'} {rates} at step {step}"
+        return f"learning rate jumped {times(self.after / self.before)} at step {step} ({rates})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +54,6 @@ class NewReference:
         if self.every is not None:
             return f"reference policy reset every {self.every} steps since step {step}"
         return f"reference policy reset at step {step}" + " (KL dropped to nearly zero)" * self.by_kl
-
-    @property
-    def detail(self) -> str:
-        return f"every {self.every} steps" if self.every is not None else "seen in KL" * self.by_kl
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +74,6 @@ class Resumed:
 
     def say(self, step: int) -> str:
         return f"a later log continues at step {step}" if self.later_log else f"run resumed at step {step}"
-
-    @property
-    def detail(self) -> str:
-        return "a later log" * self.later_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,28 +121,8 @@ class Event:
     def visible_from(self) -> int:
         return self.step if self.known_step is None else max(self.step, self.known_step)
 
-    @property
-    def name(self) -> str:
-        return NAMES.get(self.kind, self.kind.replace("_", " "))
-
     def say(self) -> str:
         """Return the event with its step as a clause, which a finding may quote as a cause."""
         if self.facts is None:
-            return f"{self.name} at step {self.step}"
+            return f"{self.kind.replace('_', ' ')} at step {self.step}"
         return self.facts if isinstance(self.facts, str) else self.facts.say(self.step)
-
-    def on_a_timeline(self) -> str:
-        """Return its kind, step, and numbers."""
-        detail = self.facts if isinstance(self.facts, str) else getattr(self.facts, "detail", "")
-        return f"{self.kind.replace('_', ' ')} ({self.step}{detail and f'; {detail}'})"
-
-
-@dataclass(frozen=True, slots=True)
-class Mentioned(Event):
-    """An event that an earlier sentence described: it is named only."""
-
-    def say(self) -> str:
-        return f"the {self.name} at step {self.step}"
-
-    def on_a_timeline(self) -> str:
-        return f"{self.kind.replace('_', ' ')} ({self.step})"

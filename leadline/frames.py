@@ -13,7 +13,6 @@ from .contract import Reading
 from .errors import need
 from .questions.shape import WORDS, shape_of
 from .reading.view import View
-from .words import sentence
 
 Frame: TypeAlias = Any  # pandas.DataFrame or polars.DataFrame; neither need be installed, for us or for mypy
 What = Literal["series", "shapes", "findings"]
@@ -60,5 +59,5 @@ def _findings(reading: Reading) -> Columns:
         "severity": [one.severity for one in rows],
         "p": [one.p for one in rows],
         "since_step": [one.since_step for one in rows],
-        "says": [sentence(one) for one in rows],
+        "says": [one.say() for one in rows],
     }

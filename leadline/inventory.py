@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from .digits import several
-from .errors import BadMapping
 from .facts.sections import Missing
 from .reading.scores import missing
 from .records import dataclass, replace
-from .run import Run, Series
+from .run import Checkpoint, Event, Question, Run, Series
 from .sources import Joining, find_runs, open_run
 from .sources.folders import Found, run_and_surroundings
-from .sources.mapping import mapping_near, named, write_mapping
+from .sources.mapping import mapping_near, named
 from .sources.remote import is_address
 from .vocabulary import dialects, families
 
@@ -56,25 +55,34 @@ class RunFound:
     """Everything about one run at the path."""
 
     name: str
-    run: Run
-    logs: tuple[LogFound, ...]
+    framework: str | None
+    first_step: int | None
+    last_step: int | None
     series: tuple[SeriesFound, ...]
-    missing: tuple[Missing, ...]
+    unread_keys: tuple[str, ...]
+    questions: tuple[Question, ...]
     settings: Mapping[str, object]
-    settings_files: tuple[str, ...] = ()
-    telemetry_files: tuple[str, ...] = ()
-    rollout_format: str | None = None
+    checkpoints: tuple[Checkpoint, ...]
+    samples: tuple[int, ...]  # steps of which some are kept
+    machine: Mapping[str, int]  # how much of each kind was recorded; empty if nothing was
+    phases: tuple[str, ...]
+    events: tuple[Event, ...]
+    missing: tuple[Missing, ...]
+    notes: tuple[str, ...]
+    logs: tuple[LogFound, ...] = ()
     joined: tuple[str, ...] = ()  # why its logs are taken for one run
+    settings_files: tuple[str, ...] = ()
+    machine_files: tuple[str, ...] = ()
+    samples_format: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
     path: str
     runs: tuple[RunFound, ...]
-    apart: tuple[str, ...] = ()  # why logs were kept apart
+    kept_apart: tuple[str, ...] = ()  # why logs were kept apart
     left_out: tuple[str, ...] = ()  # what lies there and was not read, and why
     files: tuple[str, ...] = ()  # what the files are that are no logs: `settings (its name says so): config.json`
-    only_files: bool = False  # it was asked which files are which run, and nothing else
 
 
 def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Inventory:
@@ -107,37 +115,35 @@ def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:
         yield replace(
             _described(run, held.name),
             logs=tuple(logs),
-            settings_files=_below(around.settings_files, root),
-            telemetry_files=_below(around.telemetry_files, root),
-            rollout_format=around.rollout_format,
             joined=held.why,
+            settings_files=_below(around.settings_files, root),
+            machine_files=_below(around.telemetry_files, root),
+            samples_format=around.rollout_format,
         )
 
 
 def _described(run: Run, name: str) -> RunFound:
-    settings = {key: value for key in SHOWN_SETTINGS if (value := getattr(run.config, key)) is not None}
+    seen = run.telemetry
+    counts = {"gpus": len(np.unique(seen.gpus.devices)), "gpu_samples": len(seen.gpus)}
+    counts |= {"phases": len(seen.phases), "processes": len(seen.processes.table)}
     series = (SeriesFound(one.name, one.key, one.kind, one.points, decided(one, run.framework)) for one in run.series)
-    return RunFound(name, run, (), tuple(series), missing(run, run.config.planned_steps), settings)
-
-
-def files_only(inventory: Inventory) -> Inventory:
-    """Return only which files are which run, and why."""
-    runs = (replace(one, series=(), missing=(), run=replace(one.run, unread=(), events=())) for one in inventory.runs)
-    return replace(inventory, runs=tuple(runs), only_files=True)
-
-
-def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:
-    """Write what was guessed or said of the keys of the one run at a path to its leadline.toml; return its path."""
-    place = Path(inventory.path)
-    if len(inventory.runs) != 1 or not place.exists() or place.is_fifo():
-        raise BadMapping(
-            f"{inventory.path} is not one run on this disk, so there is no place for its mapping.",
-            next_step="pass the folder of one run",
-        )
-    found = inventory.runs[0]
-    known = {one.name: one.key for one in found.series if one.decided == "guess" and "@" not in one.name}
-    asked = [question for question in found.run.questions if question.name not in told]
-    return write_mapping(place if place.is_dir() else place.parent, {**known, **told}, asked)
+    return RunFound(
+        name,
+        run.framework,
+        run.first_step,
+        run.last_step,
+        series=tuple(series),
+        unread_keys=run.unread_keys,
+        questions=run.questions,
+        settings={key: value for key in SHOWN_SETTINGS if (value := getattr(run.config, key)) is not None},
+        checkpoints=run.checkpoints,
+        samples=tuple(run.rollouts.steps),
+        machine=counts if seen else {},
+        phases=seen.phases.names,
+        events=run.events,
+        missing=missing(run, run.config.planned_steps),
+        notes=run.notes,
+    )
 
 
 def decided(series: Series, dialect: str | None) -> str:

@@ -18,16 +18,6 @@ __all__ = ["asdict", "astuple", "dataclass", "field", "fields", "replace"]
 
 OFTEN = 64  # instances: compiling an `__init__` takes as long as filling some hundred without
 
-
-class _Factory:
-    """Stands in a signature for a default that is made anew each time."""
-
-    def __repr__(self) -> str:
-        return "<factory>"
-
-
-OMITTED = _Factory()
-
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
@@ -56,53 +46,61 @@ def _record(kind: type, *, frozen: bool, slots: bool, eq: bool) -> type:
     if slots:
         inherited = {name for base in kind.__mro__[1:] for name in getattr(base, "__slots__", ())}
         members["__slots__"] = tuple(name for name in own if name not in inherited)
-    described = _Fields(types, own, [vars(base).get("__dataclass_fields__") for base in kind.__mro__[:0:-1]])
+    bases = [vars(base)["__dataclass_fields__"] for base in kind.__mro__[:0:-1] if "__dataclass_fields__" in vars(base)]
     made = type(kind)(kind.__name__, kind.__bases__, members)
     made.__qualname__ = kind.__qualname__
+    described = _Fields(made, types, own, bases)
     type.__setattr__(made, "__dataclass_fields__", described)
-    type.__setattr__(made, "__init__", _Init(made, described.defaults))
+    type.__setattr__(made, "__init__", _Init(described))
     return made
 
 
 class _Fields:
     """The fields of a class: what they are when they are not given, and all about them for who asks."""
 
-    def __init__(self, types: dict[str, Any], own: dict[str, Any], bases: list[_Fields | None]) -> None:
-        self.types, self.own, self.bases = types, own, [base for base in bases if base is not None]
+    def __init__(self, kind: type, types: dict[str, Any], own: dict[str, Any], bases: list[_Fields]) -> None:
+        self.kind = kind
         self.described: dict[str, Field[Any]] | None = None
+        self.types: dict[str, Any] = {}
         self.defaults: dict[str, Any] = {}
-        for fields_of_base in self.bases:
+        for fields_of_base in bases:
+            self.types |= fields_of_base.types
             self.defaults |= fields_of_base.defaults
+        self.types |= types
         self.defaults |= own
 
     def __get__(self, record: object, kind: type | None = None) -> dict[str, Field[Any]]:
         if self.described is None:
-            given = {name: default for name, default in self.own.items() if default is not MISSING}
-            alone = type("_", (), {"__doc__": "Fields.", "__annotations__": self.types, **given})
-            described = fields(dataclasses.dataclass(init=False, repr=False, eq=False)(alone))
-            self.described = {name: one for base in self.bases for name, one in base.__get__(None).items()}
-            self.described |= {one.name: one for one in described}
+            self.described = dict(vars(self.twin(init=False))["__dataclass_fields__"])
         return self.described
+
+    def twin(self, **how: bool) -> type:
+        """Return a class of the same fields as `dataclasses` makes it: its descriptions and its `__init__` are ours."""
+        given = {name: default for name, default in self.defaults.items() if default is not MISSING}
+        if hasattr(self.kind, "__post_init__"):
+            given["__post_init__"] = None  # it is called on the record
+        alone = type("_", (), {"__doc__": "Fields.", "__annotations__": self.types, **given})
+        return dataclasses.dataclass(repr=False, eq=False, **how)(alone)
 
 
 class _Init:
     """An `__init__` that fills the fields one by one, and is compiled for who looks at it or makes many."""
 
-    def __init__(self, kind: type, defaults: dict[str, Any]) -> None:
-        self.kind, self.defaults, self.made = kind, defaults, 0
+    def __init__(self, described: _Fields) -> None:
+        self.described, self.made = described, 0
 
     def __get__(self, record: object, kind: type | None = None) -> Any:
         self.made += 1
-        if isinstance(record, self.kind) and self.made <= OFTEN:
+        if isinstance(record, self.described.kind) and self.made <= OFTEN:
             return partial(self.fill, record)
-        written = _written(self.kind)
-        type.__setattr__(self.kind, "__init__", written)
-        return written if record is None else written.__get__(record, kind)
+        compiled = _compiled(self.described)
+        type.__setattr__(self.described.kind, "__init__", compiled)
+        return compiled if record is None else compiled.__get__(record, kind)
 
     def fill(self, record: Any, /, *given: object, **named: object) -> None:
         """Do what the compiled one does, which also refuses what was given wrongly."""
         put, values, taken = object.__setattr__, iter(given), 0
-        for name, default in self.defaults.items():
+        for name, default in self.described.defaults.items():
             value: object = MISSING
             if default.__class__ is not Field or default.init:
                 value = next(values, MISSING)
@@ -117,33 +115,16 @@ class _Init:
             put(record, name, value)
         else:
             if taken == len(named) and next(values, MISSING) is MISSING:
-                if hasattr(self.kind, "__post_init__"):
+                if hasattr(self.described.kind, "__post_init__"):
                     record.__post_init__()
                 return
         self.__get__(None)(record, *given, **named)
 
 
-def _written(kind: type) -> Any:
-    """Compile the `__init__` of a class from its fields."""
-    known: dict[str, Any] = {"_put": object.__setattr__, "_omitted": OMITTED}
-    arguments, lines = ["self"], []
-    for one in fields(kind):
-        made = one.default_factory is not MISSING
-        known[f"_{one.name}"] = one.default_factory if made else one.default
-        fresh = f"_{one.name}()" if made else f"_{one.name}"
-        if not one.init:
-            lines.append(f"_put(self, {one.name!r}, {fresh})")
-            continue
-        given = f"{fresh} if {one.name} is _omitted else {one.name}" if made else one.name
-        default = "_omitted" if made else "" if one.default is MISSING else fresh
-        arguments.append(f"{one.name}={default}" if default else one.name)
-        lines.append(f"_put(self, {one.name!r}, {given})")
-    if hasattr(kind, "__post_init__"):
-        lines.append("self.__post_init__()")
-    exec(f"def __init__({', '.join(arguments)}):\n  " + "\n  ".join(lines or ["pass"]), known)
-    init = known["__init__"]
-    init.__qualname__, init.__module__ = f"{kind.__qualname__}.__init__", kind.__module__
-    init.__annotations__ = {one.name: one.type for one in fields(kind) if one.init} | {"return": None}
+def _compiled(described: _Fields) -> Any:
+    """Return the `__init__` that `dataclasses` writes for these fields."""
+    init = vars(described.twin(frozen=True))["__init__"]
+    init.__qualname__, init.__module__ = f"{described.kind.__qualname__}.__init__", described.kind.__module__
     return init
 
 

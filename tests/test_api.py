@@ -35,7 +35,7 @@ def test_it_is_the_reading_of_the_pipeline(reading: leadline.Reading) -> None:
     assert isinstance(reading, leadline.Reading)
     assert reading.as_data() == as_data(read(EXAMPLES / "hacked", until=400))
     assert str(reading) == terminal.render(reading)
-    assert reading._repr_markdown_().startswith("**ROLL BACK to step")
+    assert reading._repr_markdown_() == f"```text\n{reading}```\n"
 
 
 def test_a_series_comes_as_arrays(reading: leadline.Reading) -> None:
@@ -118,7 +118,6 @@ def test_strange_runs_come_as_frames_too(case: str, trl: Callable[..., Path]) ->
     for what in ("series", "shapes", "findings"):
         assert len(one.to_pandas(what)) == len(one.to_polars(what))
     assert "nan" not in str(one).replace("signal.nan", "")
-    assert one._repr_html_().startswith("<div")
 
 
 def test_the_public_names_are_these_and_each_can_be_had() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from leadline.facts.finding import Finding
 from leadline.findings import FACTS, FILES, GUIDES
-from leadline.words import sentence
 
 
 def _name(file: ModuleType) -> str:
@@ -39,7 +38,7 @@ def test_a_file_holds_all_of_its_finding(file: ModuleType, examples: dict[str, l
     assert not (hasattr(file, "detect") and hasattr(file, "detect_among"))
     for name in file.GUIDE:
         assert {type(found.facts) for found in examples[name]} <= set(FACTS[name])
-        assert all(sentence(found).endswith(".") for found in examples[name])
+        assert all(found.say().endswith(".") for found in examples[name])
 
 
 def test_every_id_belongs_to_one_file_and_has_an_example(examples: dict[str, list[Finding]]) -> None:

@@ -35,7 +35,7 @@ def counted(module, name, what):
         return work(*given, **named)
     setattr(module, name, once)
 
-counted(records, "_written", "classes compiled")
+counted(records, "_compiled", "classes compiled")
 counted(fit, "_pieces", "curves fitted")
 counted(fit, "find_breaks", "series searched for breaks")
 counted(posterior, "_models", "sets of models made")

@@ -32,7 +32,6 @@ from ..run import Rollout
 from ..shelf.query import RowNow
 from ..tokens import cost, cut
 from ..words import compare as compare_words
-from ..words import sentences
 from ..words.fleet import NEED_CALLED
 from ..words.report import curves_say, what_was_read, would_change
 from ..words.review import HOW_TO_GRADE, LOOK_FOR, said
@@ -123,7 +122,7 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> Plain:
         missing="" if high or asked.get("cursor") else line(hidden(reading.run.missing)),
         untrusted=DATA,
     )
-    found = [_said(finding, says) for finding, says in sentences(reading.findings)]
+    found = [_said(finding) for finding in reading.findings]
     if not high and len(found) > FEW:
         serious = [one for one in found if one["severity"] != "note"]
         notes = [one for one in found if one["severity"] == "note"]
@@ -132,9 +131,9 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> Plain:
     return paged(head, asked, findings=found, more=more)
 
 
-def _said(finding: Finding, says: str) -> Plain:
-    sentence, p = cut(line(says), SENTENCE), round(finding.p, 2)
-    return filled(id=finding.id, severity=finding.severity, p=p, says=sentence, since=finding.since_step)
+def _said(finding: Finding) -> Plain:
+    says, p = cut(line(finding.say()), SENTENCE), round(finding.p, 2)
+    return filled(id=finding.id, severity=finding.severity, p=p, says=says, since=finding.since_step)
 
 
 def _more(reading: Reading) -> Sequence[str]:
@@ -149,17 +148,17 @@ def _more(reading: Reading) -> Sequence[str]:
 
 def evidence(library: Library, asked: Mapping[str, Any]) -> Plain:
     reading = library.reading(asked["path"], mapping=asked.get("map"))
-    named = [(finding, says) for finding, says in sentences(reading.findings) if finding.id == asked["finding"]]
+    named = [finding for finding in reading.findings if finding.id == asked["finding"]]
     if not named:
         ids = ", ".join(dict.fromkeys(finding.id for finding in reading.findings))
         raise LeadlineError(
             f"This run has no finding {asked['finding'][:80]!r}.",
             next_step=f"pass one of {ids}" if ids else "read_run names none",
         )
-    finding, says = named[0]
+    finding = named[0]
     head = filled(
         id=finding.id,
-        says=cut(line(says), SENTENCE),
+        says=cut(line(finding.say()), SENTENCE),
         p=round(finding.p, 2),
         facts=_few(plain(finding.facts)),
         since=finding.since_step,
@@ -309,12 +308,12 @@ def sources(library: Library, asked: Mapping[str, Any]) -> Plain:
     held = found.runs[0]
     logs = [f"{name(log.path)}: {log.source}, {log.rows} rows" for log in held.logs]
     return paged(
-        filled(framework=held.run.framework, logs=logs[:6]),
+        filled(framework=held.framework, logs=logs[:6]),
         asked,
         series=[f"{name(one.name)} = {name(one.key)} ({one.points}, {one.decided})" for one in held.series],
-        unread=[name(key) for key in held.run.unread_keys],
+        unread=[name(key) for key in held.unread_keys],
         missing=[f"{entry.name}: {entry.why}" for entry in held.missing],
-        notes=[cut(line(note), SENTENCE) for note in held.run.notes],
+        notes=[cut(line(note), SENTENCE) for note in held.notes],
     )
 
 

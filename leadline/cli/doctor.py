@@ -21,13 +21,18 @@ def verb(
     """
     if live:
         return _live(as_json, no_color)
-    from .. import environment
-    from ..report import environment as report
-    from ..report.data import dump
+    from dataclasses import asdict
 
-    found = environment.examine(__version__)
-    text = dump(environment.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
-    click.echo(text, nl=False)
+    from ..environment import extras, versions
+    from ..report.data import dump
+    from ..report.lines import field, page
+
+    found = {"versions": versions(__version__), "extras": extras()}
+    if as_json:
+        click.echo(dump({about: [asdict(one) for one in some] for about, some in found.items()}), nl=False)
+        return 0
+    lines = [field(one.name, one.says, "yellow" * (not one.there)) for some in found.values() for one in some]
+    click.echo(page(lines, color=color(no_color), width=width()), nl=False)
     return 0
 
 

@@ -10,7 +10,6 @@ import click
 from ..records import dataclass, replace
 from .options import (
     BUDGET,
-    FOLDER,
     JOIN,
     MAP,
     NO_COLOR,
@@ -43,9 +42,6 @@ class ReadOptions:
     told: tuple[str, ...] = MAP
     page: Path | None = option("--html", metavar="FILE", help="Write a self-contained HTML report.")
     markdown: Path | None = option("--md", type=STREAM, metavar="FILE", help="Write Markdown; - prints it.")
-    plots: Path | None = option(
-        "--plots", type=FOLDER, metavar="DIR", help="With --md: save plots to DIR and link them."
-    )
     separate: bool = SEPARATE
     join: bool = JOIN
     every: bool = option("--all", help="Read every run under PATH (--json: one object per line).")
@@ -108,20 +104,16 @@ def _check(options: ReadOptions) -> None:
     for asked, name in ((options.by_verdict, "--exit-code"), (options.page, "--html"), (options.markdown, "--md")):
         if options.every and asked:
             raise click.UsageError(f"{name} can't be combined with --all")
-    if options.plots and not options.markdown:
-        raise click.UsageError("--plots needs --md FILE or --md -")
     if options.printed and options.as_json:
         raise click.UsageError("--json and --md - both print: pass a file to --md")
     if str(options.page) == STANDARD_OUTPUT:
         raise click.UsageError("--html needs a file name, such as report.html")
     if options.page or options.markdown:
-        from ..report.files import check_file, check_folder
+        from ..report.files import check_file
 
         for file in (options.page, None if options.printed else options.markdown):
             if file is not None:
                 check_file(file)
-        if options.plots is not None:
-            check_folder(options.plots)
 
 
 def _shown(reading: Reading, options: ReadOptions) -> str:
@@ -141,21 +133,12 @@ def _written(reading: Reading, options: ReadOptions) -> str:
     """Write the pages that are asked for, and return the text of the Markdown page."""
     if not options.page and not options.markdown:
         return ""
+    from ..report import html, markdown
     from ..report.files import write_whole
 
     if options.page:
-        from ..report import html
-
         write_whole(options.page, html.render(reading))
-    if not options.markdown:
-        return ""
-    from ..report import markdown
-    from ..report.plots import address, write_plots
-
-    home = Path() if options.printed else options.markdown.parent
-    drawn = () if options.plots is None else write_plots(reading, options.plots)
-    plots = [(says, address(one, home)) for says, one in drawn]
-    text = markdown.render(reading, verbose=options.verbose, plots=plots)
-    if not options.printed:
+    text = markdown.render(reading, verbose=options.verbose)
+    if options.markdown and not options.printed:
         write_whole(options.markdown, text)
     return text

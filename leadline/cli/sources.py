@@ -15,8 +15,6 @@ def verb(
     path: Path = argument(type=STREAM),
     as_json: bool = option("--json", help="Print all of it as JSON."),
     told: tuple[str, ...] = MAP,
-    why: bool = option("--why", help="Show only how files were grouped into runs, and why."),
-    write_map: bool = option("--write-map", help="Save the detected mapping of keys to the run's leadline.toml."),
     separate: bool = SEPARATE,
     join: bool = JOIN,
     no_color: bool = NO_COLOR,
@@ -31,10 +29,5 @@ def verb(
     from ..sources.mapping import parse_mapping
 
     found = inventory.take(path, mapping=parse_mapping(told), joining=joining_of(join, separate))
-    if as_json:
-        text = dump(report.as_data(found))
-    else:
-        text = report.render(inventory.files_only(found) if why else found, color=color(no_color), width=width())
+    text = dump(report.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)
-    if write_map:
-        click.echo(f"Written to {inventory.keep_mapping(found, parse_mapping(told))}.", err=as_json)

@@ -100,6 +100,10 @@ class Finding:
     since_step: int | None = None
     evidence: tuple[Evidence, ...] = ()
 
+    def say(self) -> str:
+        """Return its sentence."""
+        return self.facts.say()
+
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Sort findings: the most serious first, a question to the reader before all other notes; among equals the surest

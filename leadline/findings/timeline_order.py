@@ -96,7 +96,7 @@ class UnreadKeys(Facts):
 
 def _said(tier: Tier) -> str:
     if tier.event is not None:
-        return tier.event.on_a_timeline()
+        return f"{tier.event.kind.replace('_', ' ')} ({tier.event.step})"
     names = dict.fromkeys(map(called, tier.names))
     return f"{', '.join(names)} ({span(tier.first_step, tier.last_step)})"
 

@@ -15,7 +15,6 @@ from ..facts.finding import NEEDS_EYES, Finding, side_by_side
 from ..facts.judgement import BestCheckpoint, calls_for
 from ..records import asdict, dataclass, replace
 from ..report.plain import printable
-from ..words import sentence
 from ..words.verdict import verdict_lines
 from .records import SEVERITIES, Alert, Severity, key_of
 
@@ -117,7 +116,7 @@ def _verdict(reading: Reading) -> Iterable[Notice]:
 
 def _told(finding: Finding) -> str:
     """Return a finding as an alert shows it."""
-    return f"{sentence(finding)} [{finding.id}, {sure(finding.p)}]"
+    return f"{finding.say()} [{finding.id}, {sure(finding.p)}]"
 
 
 def _findings(reading: Reading) -> Iterable[Notice]:

@@ -32,7 +32,6 @@ from ..contract import (
 )
 from ..digits import short, written
 from ..facts.chart import Neighbour
-from ..words import sentence
 from ..words.verdict import condition_says, verdict_lines
 
 OBEYED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # JSON may hold them as they are, a terminal obeys them
@@ -106,7 +105,7 @@ def _derived(data: ChartData) -> object:
 
 # What is said of a fact, beside the fact; and what is told by name.
 ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
-    Finding: {"says": sentence},
+    Finding: {"says": Finding.say},
     Event: {"says": Event.say},
     Missing: {"why_it_matters": lambda missing: missing.why},
     RewardReading: {"says": RewardReading.say},

@@ -21,18 +21,8 @@ def check_file(path: Path) -> None:
             raise _cannot(path, "it exists and is not a regular file", "name a file that does not exist yet.")
         if not folder.is_dir():
             raise _cannot(path, f"{folder} doesn't exist", f"mkdir -p {folder}")
-        if not _open_to_us(folder):
+        if not os.access(folder, os.W_OK | os.X_OK):
             raise _cannot(path, f"no permission to write in {folder}", ELSEWHERE)
-
-
-def check_folder(folder: Path) -> None:
-    """Raise if a folder can't be made or written to."""
-    with _explained(folder):
-        nearest = next(one for one in (folder, *folder.parents) if one.exists())
-        if not nearest.is_dir():
-            raise _cannot(folder, f"{nearest} is not a folder", "name a folder.")
-        if not _open_to_us(nearest):
-            raise _cannot(folder, f"no permission to write in {nearest}", ELSEWHERE)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -44,7 +34,6 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make the folder and its parents."""
-    check_folder(folder)
     with _explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -60,7 +49,3 @@ def _explained(path: Path) -> Iterator[None]:
 
 def _cannot(path: Path, why: str, next_step: str) -> CannotWrite:
     return CannotWrite(f"can't write {path}: {why}.", tried=f"writing {path}", next_step=next_step)
-
-
-def _open_to_us(folder: Path) -> bool:
-    return os.access(folder, os.W_OK | os.X_OK)

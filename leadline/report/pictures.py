@@ -12,8 +12,6 @@ from ..words.report import ABOUT_EVAL, ABOUT_KL, ABOUT_REWARD
 from . import palette
 from .braille import Area, Points, frame
 
-FILES = {ABOUT_REWARD: "reward", ABOUT_EVAL: "held-out", ABOUT_KL: "kl"}
-MOST = 1200  # points: two for every column of pixels
 CORNERS = 4  # points a column of a chart: first, lowest, highest, last
 GAPS = 2  # more if something is missing: the first and the last hole
 Floats = NDArray[np.float64]
@@ -56,13 +54,6 @@ class Picture:
         about = frame(self.marks(""), width=1, height=1)
         assert about is not None  # a picture is made of a series that holds numbers
         return about.values
-
-    @property
-    def dots(self) -> tuple[Floats, Floats]:
-        """The steps and values to draw where there are pixels: a spike stays a spike."""
-        kept = thin(self.series.steps, self.series.values, MOST)
-        kept = kept[np.isfinite(self.series.values[kept])]
-        return self.series.steps[kept].astype(np.float64), self.series.values[kept]
 
 
 def pictures(reading: Reading) -> tuple[Picture, ...]:

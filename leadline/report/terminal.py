@@ -11,7 +11,6 @@ from rich.text import Text
 from ..contract import Finding, Reading
 from ..digits import counted, steps, sure
 from ..facts.finding import TIMELINE, side_by_side
-from ..words import sentence, sentences
 from ..words.report import (
     MORE,
     first_clause,
@@ -95,22 +94,22 @@ def _findings(reading: Reading, width: int, left: int) -> list[Text]:
     which things changed. The findings in the head are not repeated."""
     asked, broke = worth_a_line(reading), reading.judgement.reason.kind == "fallen"
     told, after = [], []
-    for one, says in sentences(reading.findings):
+    for one in reading.findings:
         if one in asked:
-            told.append((one, says))
-        elif one.id == TIMELINE and (broke or "→" in says):  # what changed together is worth a line only if it broke
-            after += labeled("timeline", says.partition(": ")[2].removesuffix("."), width, 1)
+            told.append(one)
+        elif one.id == TIMELINE and (broke or "→" in one.say()):  # what changed together only if the reward broke
+            after += labeled("timeline", one.say().partition(": ")[2].removesuffix("."), width, 1)
     left -= len(after)
     lines: list[Text] = []
     rest: list[str] = []
     notes = 0
-    for place, (finding, says) in enumerate(told):
+    for place, finding in enumerate(told):
         notes += finding.severity == "note"
         style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
-        made = labeled(finding.severity, says, width, FINDING, tail=_tail(finding), label=style or "dim")
+        made = labeled(finding.severity, finding.say(), width, FINDING, tail=_tail(finding), label=style or "dim")
         kept_free = FOLDED if place < len(told) - 1 else 0
         if rest or notes > NOTES or len(lines) + len(made) + kept_free > left:
-            rest.append(first_clause(says))
+            rest.append(first_clause(finding.say()))
         else:
             lines += made
     if rest and left > len(lines):
@@ -143,7 +142,7 @@ def _in_full(reading: Reading) -> Iterator[tuple[str, str]]:
         ran = f" ({counted(times, 'interval')})" if times > 1 else ""
         yield "process", f"{process}{ran}: {did} ({sure(p)})"
     for finding in reading.findings:
-        yield finding.severity, f"{sentence(finding)}{_tail(finding)}"
+        yield finding.severity, f"{finding.say()}{_tail(finding)}"
         for evidence in finding.evidence:
             more = f": {evidence.text}" if evidence.text else ""
             samples = f", {counted(len(evidence.samples), 'sample')}" if evidence.samples else ""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import BadMapping
-from ..run import Question
-from ..state import replacing
 from ..vocabulary import canonical_names
 from ..vocabulary.names import listed
 from .number import as_step
@@ -95,26 +91,6 @@ def mapping_near(place: Path, *, working: Path) -> dict[str, str]:
         if file.is_file():
             return _from_toml(file)
     return {}
-
-
-def write_mapping(folder: Path, known: Mapping[str, str], asked: Sequence[Question]) -> Path:
-    """Put what is known of keys into the leadline.toml of a folder, and what is asked for as lines to uncomment. What
-    stands there already stays as it is."""
-    file = folder / FILE
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    there = _from_toml(file) if text else {}
-    lines = [f"{json.dumps(name)} = {json.dumps(key)}" for name, key in known.items() if name not in there]
-    for question in asked:
-        lines += [f"# {json.dumps(question.name)} = {json.dumps(key)}" for key in question.keys if key not in text]
-    if not lines:
-        return file
-    if head := re.search(r"^\[map\][^\n]*\n?", text, re.MULTILINE):
-        before, after = text[: head.end()].rstrip("\n") + "\n", text[head.end() :]
-    else:
-        before, after = text + ("\n" if text and not text.endswith("\n") else "") + "[map]\n", ""
-    with replacing(file) as written:
-        written.write((before + "\n".join(lines) + "\n" + after).encode())
-    return file
 
 
 def _close(name: str, names: Sequence[str], most: int, least: float = 0.6) -> list[str]:

@@ -18,7 +18,6 @@ NOTHING_LOGGED = "Nothing was logged up to this step."
 PAST_THE_PLAN = "Run is at step {}, past its {} planned steps."
 WRITTEN_TWICE = "{} rows of steps that were written before"
 LAST_CHECKPOINT = "{} is the last"
-LEFT_OUT = "{} more"  # items of a list
 CHARTS: dict[ChartId, str] = {
     "reward": "Reward",
     "judged": "Primary metric",
@@ -49,16 +48,12 @@ NO_SAMPLES = {
     "without text": "The sampled responses contain no text.",
 }
 TOO_FEW_SAMPLES = "Sampled responses cover too few steps to follow this over time."
-FOLDED = "Expected here, events, missing data"
 FRAMEWORKS = {"trl": "TRL", "verl": "verl", "unsloth": "Unsloth", "openrlhf": "OpenRLHF", "slime": "slime"}
 UNKNOWN_FRAMEWORK = "unknown framework"
 NOT_RECOGNISED = "not recognized"
 NOT_TOLD = "unknown"
 BY_THE_RATE = "inferred from the learning rate"
-ABOUT_THE_READING = "About this reading"
-LOOKS_ODD = "Looks odd, but expected"
 ABOUT_REWARD, ABOUT_EVAL, ABOUT_KL = "reward", "held-out eval", "KL to reference"  # what is drawn first
-READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
 HOW_TO_MAP = "; --map NAME=KEY says what one is"
 
 

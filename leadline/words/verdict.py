@@ -21,7 +21,6 @@ from ..facts.judgement import (
 )
 from ..records import dataclass, replace
 from ..run import REWARD
-from . import sentence
 
 WIDEST = 100  # columns of a headline
 TIGHT, SIZELESS = 3, 2  # how short a reason, and how sure it is, can be made
@@ -87,7 +86,7 @@ def verdict_lines(reading: Reading) -> VerdictLines:
     caused = next((one for one in reading.findings if cause and getattr(one.facts, "cause", None) is cause), None)
     lines = [one._replace(says=one.says.replace(REVIEW, review)) for one in judgement_lines(judgement).lines]
     given = [one._replace(finding=caused) if one.label == "cause" else one for one in lines]
-    behind = [] if found is None else [LabeledLine("why", sentence(found), found)]
+    behind = [] if found is None else [LabeledLine("why", found.say(), found)]
     return VerdictLines(headline(judgement), (*behind, *given))
 
 

@@ -21,7 +21,6 @@ from leadline.live.onsets import new_alerts, silence
 from leadline.live.records import Alert
 from leadline.live.telling.words import body
 from leadline.run import Rollout
-from leadline.words import sentence
 from leadline.words.verdict import headline
 
 NO_REWARD = RewardReading("undecided", {}, None)
@@ -110,7 +109,7 @@ def test_a_verdict_is_one_alert_with_its_findings_as_evidence() -> None:
     _, (alert,) = new_alerts({}, look, run="a")
     assert (alert.about, alert.severity, alert.onset_step) == ("verdict.roll_back", "critical", 90)
     assert alert.says == headline(look.judgement)
-    assert alert.evidence == (f"{sentence(found())} [kl.drift_without_benefit, 93%]",)
+    assert alert.evidence == (f"{found().say()} [kl.drift_without_benefit, 93%]",)
     assert alert.best_checkpoint == "checkpoints/80 (step 80, complete)"
 
 

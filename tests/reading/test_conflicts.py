@@ -8,7 +8,6 @@ from topics import Topic, read_conflicts
 
 from leadline.reading.view import View
 from leadline.run import Checkpoint, GpuSamples, Phases, Process, ProcessSamples, Run, Series, Telemetry
-from leadline.words import sentence
 
 EPOCH = 1_790_000_000.0
 STEPS = 200
@@ -61,7 +60,7 @@ def test_the_guest_that_slows_the_training_is_named_with_its_intervals() -> None
         assert abs(row.last_wall - EPOCH - last) <= 3
     (finding,) = seen.findings
     assert (finding.id, finding.severity) == ("conflict.step_time", "concern")
-    assert "merger" in sentence(finding)
+    assert "merger" in finding.say()
     assert finding.p > 0.9
 
 
@@ -76,7 +75,7 @@ def test_of_two_guests_the_right_one_is_named() -> None:
     phases = training(SLOW)
     other = ((700.0, 800.0), (1500.0, 1650.0))
     seen = look(phases, processes(phases.ends[-1] - EPOCH, merger=SLOW, uploader=other))
-    assert [sentence(finding).split(" while ")[1].split()[0] for finding in seen.findings] == ["merger"]
+    assert [finding.say().split(" while ")[1].split()[0] for finding in seen.findings] == ["merger"]
 
 
 def test_a_trend_of_step_time_is_not_the_guests_doing() -> None:
@@ -117,7 +116,7 @@ def test_evaluations_are_a_known_cause() -> None:
     run = Run("here", series=(Series("time/step", "t", "s", steps, took), held_out))
     (finding,) = read_conflicts(View(run)).findings
     assert (finding.id, finding.severity) == ("resources.eval_overhead", "note")
-    assert "take 3× as long" in sentence(finding)
+    assert "take 3× as long" in finding.say()
 
 
 def test_saving_that_costs_nothing_is_not_worth_a_word() -> None:

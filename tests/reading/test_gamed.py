@@ -22,7 +22,6 @@ from leadline.reading.view import View
 from leadline.reading.whole import evidence_of
 from leadline.run import Checkpoint, Config, Review, Rollout, Rollouts, Run, Series
 from leadline.text.evidence import gather
-from leadline.words import sentence
 from leadline.words.verdict import verdict_lines
 
 TURN = 0.5  # of the run: from here on the policy writes something else
@@ -105,7 +104,7 @@ def test_surprise_of_the_reference_alone_asks_for_a_reader_and_never_accuses() -
     one = made(plain)
     found = found_in(replace(one, series=(*one.series, kl, entropy)))
     assert "reward.gamed" not in found
-    assert "surprise the reference policy" in sentence(found["generation.changed"])
+    assert "surprise the reference policy" in found["generation.changed"].say()
 
 
 def test_the_step_to_keep_is_not_later_than_half_of_the_onset() -> None:
@@ -124,7 +123,7 @@ def test_a_reader_who_found_hacking_outranks_what_we_saw_and_names_the_step() ->
     reading = read_of(reviewed)
     finding = named(reading.findings, "reward.reviewed")
     assert (finding.severity, finding.since_step) == ("critical", 120)
-    assert "anna" in sentence(finding)
+    assert "anna" in finding.say()
     said = reading.judgement
     assert said is not None
     assert said.verdict == "roll_back"
@@ -281,7 +280,7 @@ def test_a_reward_that_rose_did_not_fall() -> None:
 def test_the_unit_of_reward_and_of_steps_changes_nothing() -> None:
     base = found_in(made(one_answer))["reward.gamed"]
     scaled = run(one_answer, {"reward/mean": [3 * one + 7 for one in rising(200)]}, files=24, scale=3.0)
-    assert sentence(found_in(scaled)["reward.gamed"]) == sentence(base)
+    assert found_in(scaled)["reward.gamed"].say() == base.say()
     stretched = found_in(run(one_answer, {"reward/mean": rising(200)}, files=24, unit=10))["reward.gamed"]
     assert stretched.p == base.p
     assert stretched.since_step == pytest.approx(10 * (base.since_step or 0), abs=10)

@@ -17,7 +17,6 @@ from leadline.run import Rollout, Rollouts, Run
 from leadline.text.phrases import Outputs
 from leadline.text.sampler import look
 from leadline.text.shown import CHARACTERS, MARK, shortened
-from leadline.words import sentence
 
 LATE = 0.5  # of the run: from here on the policy writes something else
 
@@ -72,7 +71,7 @@ def test_longer_answers_are_only_noted() -> None:
     assert isinstance(facts, LengthChange)
     assert (facts.start, facts.now) == (pytest.approx(20, abs=2), pytest.approx(60, abs=2))
     assert facts.reward == "rose"
-    assert "longer responses score higher" in sentence(finding)
+    assert "longer responses score higher" in finding.say()
 
 
 def test_a_length_that_holds_is_not_mentioned() -> None:
@@ -80,14 +79,12 @@ def test_a_length_that_holds_is_not_mentioned() -> None:
 
 
 def test_length_is_read_from_samples_where_the_log_does_not_say() -> None:
-    assert "characters" in sentence(named(read(run(longer)), "generation.length"))
+    assert "characters" in named(read(run(longer)), "generation.length").say()
 
 
 def test_a_jump_of_length_is_dated() -> None:
     lengths = flat(100, 100.0, 2.0) + flat(100, 40.0, 2.0)
-    says = sentence(
-        named(read(run(None, {"reward/mean": flat(200), "len/response_mean": lengths})), "generation.length")
-    )
+    says = named(read(run(None, {"reward/mean": flat(200), "len/response_mean": lengths})), "generation.length").say()
     assert "shrank 10" in says
     assert "mostly at step 101" in says
 
@@ -96,7 +93,7 @@ def test_what_came_with_a_rise_of_the_reward_is_shown_and_only_noted() -> None:
     reward = flat(100, 0.3) + flat(100, 5.0)
     finding = named(read(run(praise, {"reward/mean": reward})), "generation.shortcut")
     assert finding.severity == "note"
-    assert "lovely" in sentence(finding)
+    assert "lovely" in finding.say()
     assert any("lovely" in one.output for one in finding.evidence[0].samples)
 
 
@@ -111,7 +108,7 @@ def test_a_phrase_that_comes_with_reward_alone_is_only_noted() -> None:
 
     found = read(run(answer, files=20))
     assert concerns(found) == set()
-    assert "answer is boxed" in sentence(named(found, "generation.shortcut"))
+    assert "answer is boxed" in named(found, "generation.shortcut").say()
 
 
 @pytest.mark.parametrize(
@@ -174,7 +171,7 @@ def test_the_unit_of_reward_and_of_steps_changes_nothing(write: written.Writer) 
     for other in (scaled, stretched):
         assert [one[:2] for one in essence(other)] == [one[:2] for one in essence(base)]
         assert [one.p for one in other] == pytest.approx([one.p for one in base], abs=1e-6)
-    assert [sentence(one) for one in scaled] == [sentence(one) for one in base]
+    assert [one.say() for one in scaled] == [one.say() for one in base]
 
 
 HOSTILE = ["", "\x00\x01\x1b[31m", "\ud800 lone", "w" * 1_000_000, "a\u0301" * 500, "\U0001f600" * 300, " \n\t ", "x"]

@@ -13,7 +13,6 @@ from written import flat, rising, run, story, view
 
 from leadline.facts.finding import Finding
 from leadline.run import Config
-from leadline.words import sentence
 
 N = 60
 IDS = ("signal.no_learning_signal", "signal.zero_variance_groups")
@@ -40,8 +39,8 @@ def test_a_constant_reward_is_critical_even_where_it_looks_like_success() -> Non
         finding = read({"reward/mean": [level] * N, "group/zero_std_frac": [1.0] * N, "grad_norm": [0.5] * N})
         assert finding is not None
         assert (finding.severity, finding.p > 0.8) == ("critical", True)
-        assert "o gradient signal" in sentence(finding)
-        assert "since the start" in sentence(finding)
+        assert "o gradient signal" in finding.say()
+        assert "since the start" in finding.say()
 
 
 def test_all_wrong_is_critical_and_all_right_a_note() -> None:
@@ -50,12 +49,12 @@ def test_all_wrong_is_critical_and_all_right_a_note() -> None:
     wrong = read({"reward/mean": fell, "group/zero_std_frac": tied})
     assert wrong is not None
     assert wrong.severity == "critical"
-    assert "minimum reward (0)" in sentence(wrong)
+    assert "minimum reward (0)" in wrong.say()
     assert 50 <= (wrong.since_step or 0) <= 65
     right = read({"reward/mean": rising(N) + [1.0] * N, "group/zero_std_frac": tied})
     assert right is not None
     assert right.severity == "note"
-    assert "top reward (1)" in sentence(right)
+    assert "top reward (1)" in right.say()
 
 
 def test_the_highest_mean_is_not_yet_the_highest_reward() -> None:
@@ -75,7 +74,7 @@ def test_groups_that_are_tied_while_the_batch_varies() -> None:
     finding = read(series)
     assert finding is not None
     assert finding.severity == "critical"
-    assert "don't differ within groups" in sentence(finding)
+    assert "don't differ within groups" in finding.say()
 
 
 def test_a_gradient_of_exactly_zero_is_critical_where_it_was_once_alive() -> None:
@@ -112,7 +111,7 @@ def test_everything_cut_off_at_reward_zero() -> None:
     finding = read(series)
     assert finding is not None
     assert finding.severity == "critical"
-    assert "97% of responses are truncated" in sentence(finding)
+    assert "97% of responses are truncated" in finding.say()
     assert read({**series, "reward/mean": flat(N, 0.6)}) is None
 
 
@@ -120,7 +119,7 @@ def test_answers_cut_off_from_the_start_are_told_where_nothing_rose() -> None:
     cut = {"len/response_clip_frac": flat(N, 0.99, 0.003)}
     still = everything({"reward/mean": flat(N, 0.6), **cut})
     assert [(finding.id, finding.severity) for finding in still] == [("generation.truncation", "concern")]
-    assert "99% of responses hit max length" in sentence(still[0])
+    assert "99% of responses hit max length" in still[0].say()
     learns = everything({"reward/mean": rising(N), **cut})
     assert [(finding.id, finding.severity) for finding in learns] == [("generation.truncation", "note")]
     assert everything({"reward/mean": flat(N, 0.6), "len/response_clip_frac": flat(N, 0.5, 0.1)}) == ()
@@ -130,7 +129,7 @@ def test_most_answers_cut_off_all_along_are_a_note() -> None:
     drifting = np.linspace(0.97, 0.8, N) + 0.03 * np.random.default_rng(0).standard_normal(N)
     (found,) = everything({"reward/mean": flat(N, 0.6), "len/response_clip_frac": np.clip(drifting, 0, 1).tolist()})
     assert (found.id, found.severity) == ("generation.truncation", "note")
-    assert "81% of responses hit max length" in sentence(found)
+    assert "81% of responses hit max length" in found.say()
     growing = np.linspace(0.55, 0.95, N).tolist()
     (found,) = everything({"reward/mean": flat(N, 0.6), "len/response_clip_frac": growing})
     assert not found.facts.throughout
@@ -148,7 +147,7 @@ def test_answers_that_all_have_the_length_of_the_cap_are_cut_off_where_nobody_co
         logged = run(None, {"reward/mean": flat(N, 0.4), "len/response_mean": lengths})
         found = findings(view(replace(logged, config=Config(length_cap=cap))), *TOLD)
         assert [one.id for one in found] == ["generation.truncation"] * (cap == 128)
-        assert all("of responses hit max length (128 tokens)" in sentence(one) for one in found)
+        assert all("of responses hit max length (128 tokens)" in one.say() for one in found)
     counted = {"len/response_mean": lengths, "len/response_clip_frac": [0.0] * N}
     assert everything({"reward/mean": flat(N, 0.4), **counted}) == ()
 
@@ -158,7 +157,7 @@ def test_entropy_of_exactly_zero_is_told_and_one_that_was_never_logged_is_not() 
     (finding,) = everything(series)
     assert (finding.id, finding.severity) == ("stability.stuck", "concern")
     assert (finding.since_step or 0) <= 10
-    assert "exactly 0" in sentence(finding)
+    assert "exactly 0" in finding.say()
     assert everything({**series, "entropy": [0.0] * N}) == ()
 
 
@@ -173,7 +172,7 @@ def test_tied_groups_are_told_wherever_the_reward_stands(level: float) -> None:
         }
     )
     assert found is not None
-    assert "98% of groups have zero reward variance" in sentence(found)
+    assert "98% of groups have zero reward variance" in found.say()
 
 
 @pytest.mark.parametrize("later", [6, 8, 20, 60])
@@ -182,7 +181,7 @@ def test_groups_that_are_suddenly_tied_are_told_within_a_few_steps_of_a_long_run
     finding = read({"reward/mean": rewards, "group/zero_std_frac": ties})
     assert finding is not None
     assert 290 <= (finding.since_step or 0) <= 302
-    assert "99%" in sentence(finding)
+    assert "99%" in finding.say()
 
 
 def test_ties_that_come_and_go_are_not_told_for_a_lucky_run_of_them() -> None:
@@ -207,7 +206,7 @@ def test_mostly_tied_groups_are_noted() -> None:
         }
     )
     assert rare is not None
-    assert (rare.severity, "minimum reward (0)" in sentence(rare)) == ("note", True)
+    assert (rare.severity, "minimum reward (0)" in rare.say()) == ("note", True)
 
 
 def test_all_right_and_all_wrong_add_up_where_ties_are_not_logged() -> None:

@@ -12,7 +12,6 @@ from topics import Topic, read_resources
 from leadline.facts.machine import Resources
 from leadline.reading.view import View
 from leadline.run import Config, GpuSamples, Phases, Run, Series, Telemetry
-from leadline.words import sentence
 
 STEPS = 60
 EPOCH = 1_790_000_000.0
@@ -154,7 +153,7 @@ def test_memory_that_grows_to_the_limit_is_a_concern() -> None:
     growing = Telemetry(gpus(STEPS * 9, memory=lambda at: 30.0 + 40.0 * at / (STEPS * 9)), phases())
     (finding,) = look(telemetry=growing, planned_steps=200).findings
     assert (finding.id, finding.severity) == ("resources.memory_growth", "concern")
-    assert "OOM at step ~" in sentence(finding)
+    assert "OOM at step ~" in finding.say()
 
 
 def test_memory_that_is_filled_once_does_not_grow() -> None:
@@ -181,7 +180,7 @@ def test_a_log_that_stopped_with_memory_held_is_critical() -> None:
     watched = gpus(STEPS * 9 + 900, power=lambda at: 500.0 if at < STEPS * 9 else 80.0)
     (finding,) = look(telemetry=Telemetry(watched, phases()), planned_steps=1000).findings
     assert (finding.id, finding.severity) == ("resources.stall", "critical")
-    assert "idle" in sentence(finding)
+    assert "idle" in finding.say()
 
 
 def test_a_run_that_gave_its_memory_back_has_ended() -> None:

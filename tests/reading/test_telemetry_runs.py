@@ -10,7 +10,6 @@ from topics import Topic, read_conflicts, read_resources
 from leadline.reading.view import View
 from leadline.run import Run
 from leadline.sources import open_run
-from leadline.words import sentence
 
 RUNS = Path(__file__).parent / "runs"
 MERGER = ((1794733970.5, 1794733990.6), (1794734002.7, 1794734020.8))  # when it truly ran
@@ -43,7 +42,7 @@ def test_the_merger_is_named_with_its_two_intervals() -> None:
         assert abs(row.last_wall - last) < 2 * SEEN_EVERY
     (finding,) = [one for one in seen.findings if one.severity != "note"]
     assert finding.id == "conflict.step_time"
-    assert "1.18× as long" in sentence(finding)
+    assert "1.18× as long" in finding.say()
 
 
 @pytest.mark.parametrize("share", [0.2, 0.4, 0.6, 0.8, 1.0])

@@ -9,7 +9,7 @@ from conftest import EXAMPLES
 
 from leadline.cli import main
 from leadline.errors import CannotWrite
-from leadline.report.files import check_file, check_folder, make_folder, write_whole
+from leadline.report.files import check_file, make_folder, write_whole
 
 HEALTHY = ["read", str(EXAMPLES / "healthy"), "--until", "30"]
 
@@ -22,7 +22,6 @@ HEALTHY = ["read", str(EXAMPLES / "healthy"), "--until", "30"]
         (["--html", "folder"], "not a regular file"),
         (["--html", "-"], "needs a file name"),
         (["--html", "x" * 300], "name too long"),
-        (["--md", "-", "--plots", "file/plots"], "file is not a folder"),
     ],
 )
 def test_a_bad_target_is_refused_before_the_run_is_read(
@@ -57,18 +56,15 @@ def test_a_full_disk_does_not_hide_the_answer(
 
 
 def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
-    check_folder(tmp_path / "a" / "b")
-    assert list(tmp_path.iterdir()) == []  # to ask makes nothing
     make_folder(tmp_path / "a" / "b")
     make_folder(tmp_path / "a" / "b")
     write_whole(tmp_path / "a" / "b" / "x", b"x")
     check_file(tmp_path / "a" / "b" / "x")  # a report may be written again
-    with pytest.raises(CannotWrite, match="is not a folder"):
+    with pytest.raises(CannotWrite, match="Not a directory"):
         make_folder(tmp_path / "a" / "b" / "x" / "y")
 
 
 def test_a_folder_that_is_closed_to_us_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leadline.report.files._open_to_us", lambda folder: False)  # root may write anywhere
-    for refuse in (check_file, check_folder):
-        with pytest.raises(CannotWrite, match=f"no permission to write in {tmp_path}"):
-            refuse(tmp_path / "x")
+    monkeypatch.setattr("os.access", lambda folder, how: False)  # root may write anywhere
+    with pytest.raises(CannotWrite, match=f"no permission to write in {tmp_path}"):
+        check_file(tmp_path / "x")

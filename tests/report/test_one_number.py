@@ -17,7 +17,7 @@ from leadline.contract import Reading
 from leadline.digits import level, number, percent, sure, went
 from leadline.live.onsets import new_alerts
 from leadline.live.telling.words import body
-from leadline.report import data, markdown, notebook, terminal
+from leadline.report import data, terminal
 from leadline.report.html import payload
 from leadline.run import Config, Rollout, Rollouts, Run, Series
 
@@ -101,8 +101,6 @@ def reports(run: str) -> dict[str, str]:
     texts = {
         "terminal": terminal.render(reading, width=120, height=60),
         "verbose": terminal.render(reading, width=120, verbose=True),
-        "markdown": markdown.render(reading),
-        "notebook": re.sub(r"<svg.*?</svg>|<[^>]*>", " ", notebook.html(reading), flags=re.DOTALL),
         "html": " \n ".join(strings(page)),
         "json": " \n ".join(strings(json.loads(data.render(reading)))),
         "alert": " \n ".join(body(alert) for alert in alerts),
@@ -172,9 +170,9 @@ def test_no_report_says_a_number_that_the_json_lacks(run: str) -> None:
     """Each number in a text is in the JSON: as it stands in a sentence there, or as one of its values is written."""
     told = json.loads(data.render(read(run)))
     known = set(NUMBER.findall(reports(run)["json"])) | set(written(told))
-    for report in ("terminal", "verbose", "markdown", "notebook", "html", "alert"):
+    for report in ("terminal", "verbose", "html", "alert"):
         text = reports(run)[report]
-        if report in ("terminal", "verbose", "markdown"):
+        if report in ("terminal", "verbose"):
             text = COUNTED.sub(" ", text)
         unknown = [value for value in NUMBER.findall(text) if value not in known and value not in axes(run)]
         assert unknown == [], report
@@ -208,6 +206,6 @@ def written(value: object) -> Iterator[str]:
 def axes(run: str) -> set[str]:
     """Numbers beside the plots: they are read off an axis and told by nobody."""
     lines = terminal.render(read(run), width=120, height=60).splitlines()
-    lines += terminal.render(read(run), width=120, verbose=True).splitlines() + markdown.render(read(run)).splitlines()
+    lines += terminal.render(read(run), width=120, verbose=True).splitlines()
     plotted = [line for line in lines if re.search("[┤│]", line) or re.fullmatch(r"[\d\s]*(now \d+)?[\d\s]*", line)]
     return {value for line in plotted for value in NUMBER.findall(line)}

@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable
 
 import pytest
 from conftest import EXAMPLES
@@ -23,19 +22,17 @@ from rich.cells import cell_len
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Expected, Reading
-from leadline.facts.finding import Facts, Finding, Move
+from leadline.facts.finding import Finding, Move
 from leadline.facts.judgement import Judgement, Reason
 from leadline.facts.machine import Conflict, ProcessEffect
 from leadline.facts.sections import RewardReading
 from leadline.findings.generation_truncation import Truncation
 from leadline.findings.reward_gamed import Gamed, ResponsesChanged
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
-from leadline.records import dataclass
-from leadline.report import markdown, notebook, terminal
+from leadline.report import terminal
 from leadline.report.lines import labeled
 from leadline.report.pictures import pictures, span
 from leadline.run import Event
-from leadline.words import sentence
 from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
@@ -137,37 +134,6 @@ def test_a_shortened_finding_keeps_its_id_and_says_that_it_was_cut() -> None:
     assert all(one.endswith(", 90%]") and "…" in one for one in cut)
 
 
-@dataclass(frozen=True, slots=True)
-class Caused(Facts):
-    """Facts of a finding that an event explains."""
-
-    cause: Event
-
-    def say(self) -> str:
-        return f"It broke: {self.cause.say()}."
-
-
-@pytest.mark.parametrize("show", [markdown.render, notebook.html])
-def test_no_event_is_told_twice(show: Callable[[Reading], str]) -> None:
-    """In full by the first finding that names it, in few words by the next, and by no line of its own."""
-    told, alone = Event("learning_rate", 7, "the rate rose to 3"), Event("resume", 9, "resumed at step 9")
-    one = reading("healthy", 30)
-    page = unwrapped(
-        show(
-            dataclasses.replace(
-                one,
-                run=dataclasses.replace(one.run, events=(told, alone)),
-                findings=tuple(Finding("test.caused", 0.9, "concern", facts=Caused(told)) for _ in range(2)),
-                benign=(),
-            )
-        )
-    )
-    assert page.count("It broke: the rate rose to 3.") == 1
-    assert page.count("It broke: the learning-rate change at step 7.") == 1
-    assert page.count("the rate rose") == 1
-    assert page.count("resumed at step 9") == 1
-
-
 @pytest.mark.parametrize(("run", "until"), LOOKS)
 def test_captions_carry_the_curves(run: str, until: int) -> None:
     shown = terminal.render(reading(run, until), width=120)
@@ -214,7 +180,7 @@ def test_verbose_shows_everything() -> None:
     assert one.findings
     shown = unwrapped(terminal.render(one, verbose=True))
     for finding in one.findings:
-        assert unwrapped(sentence(finding)) in shown
+        assert unwrapped(finding.say()) in shown
         assert finding.id in shown
     for expected in one.benign:
         assert unwrapped(expected.because) in shown

@@ -430,13 +430,12 @@ def test_complete_attempts_in_one_file_are_runs_and_two_are_a_restart(tmp_path: 
     assert reward.points == 30
 
 
-def test_why_shows_the_files_and_the_reasons_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sources_shows_what_files_are_and_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put_rows(tmp_path / "metrics.jsonl", trained(1))
     put_rows(tmp_path / "eval.jsonl", evaluated(1))
-    assert main(["sources", str(tmp_path), "--why", "--no-color"]) == 0
+    assert main(["sources", str(tmp_path), "--no-color"]) == 0
     shown = capsys.readouterr().out
     assert "its name says" in " ".join(shown.split())
-    assert "series" not in shown
 
 
 def test_equal_evaluations_do_not_make_two_seeds_one_run(tmp_path: Path) -> None:

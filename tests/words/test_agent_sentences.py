@@ -6,7 +6,6 @@ import pytest
 
 from leadline.facts.finding import Facts, Finding
 from leadline.findings.agent_turns import FailingTools, TurnsChange
-from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
     (
@@ -29,4 +28,4 @@ SAID: list[tuple[str, Facts, str]] = [
 
 @pytest.mark.parametrize(("name", "facts", "said"), SAID)
 def test_a_sentence_is_made_from_its_facts(name: str, facts: Facts, said: str) -> None:
-    assert sentence(Finding(name, 0.9, "note", facts)) == said
+    assert Finding(name, 0.9, "note", facts).say() == said

@@ -34,7 +34,6 @@ from leadline.findings.stability_spike import LoudValue, Spikes
 from leadline.findings.stability_stuck import StuckSeries, StuckValue
 from leadline.findings.timeline_order import OnsetOrder, Tier, UnreadKeys
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
-from leadline.words import sentence
 
 OUTSIDE = Cause("outside", shifted=("reward/std",), still=("kl/ref", "entropy", "grad_norm"))
 
@@ -205,7 +204,7 @@ SAID: list[tuple[str, Facts, str]] = [
 
 @pytest.mark.parametrize(("name", "facts", "said"), SAID, ids=[name for name, _, _ in SAID])
 def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
-    assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
+    assert Finding(name, 0.9, "note", facts=facts).say() == said
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from leadline.findings.reward_gamed import Gamed, ResponsesChanged, Reviewed
 from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.run import Rollout
-from leadline.words import sentence
 
 OLD, NEW = Rollout(1, "2+2=", "4", 0.0), Rollout(90, "2+2=", "44444", 1.0)
 LOOPED = Move("looped", 0.04, 0.62)
@@ -80,4 +79,4 @@ SAID: list[tuple[str, Facts, str]] = [
 
 @pytest.mark.parametrize(("name", "facts", "said"), SAID)
 def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
-    assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
+    assert Finding(name, 0.9, "note", facts=facts).say() == said

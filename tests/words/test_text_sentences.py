@@ -15,7 +15,6 @@ from leadline.findings.resources_memory_growth import MemoryGrowth
 from leadline.findings.resources_overhead import LongerSaves, LongerSteps
 from leadline.findings.resources_stall import GpuState, LogStopped, Pause
 from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated, MostlyTied
-from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
     (
@@ -127,4 +126,4 @@ SAID: list[tuple[str, Facts, str]] = [
 
 @pytest.mark.parametrize(("name", "facts", "said"), SAID)
 def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
-    assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
+    assert Finding(name, 0.9, "note", facts=facts).say() == said

@@ -44,7 +44,6 @@ from leadline.findings.stability_stuck import StuckSeries, StuckValue
 from leadline.findings.timeline_order import OnsetOrder, Tier, UnreadKeys
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.run import Event
-from leadline.words import sentence, sentences
 from leadline.words.review import NO_BETTER, NOT_TRUSTED
 
 EXAMPLES = Path(leadline.__file__).parent / "examples"
@@ -82,7 +81,7 @@ def examples() -> Iterator[tuple[str, str]]:
         spec.loader.exec_module(module)
         for name, facts, _ in getattr(module, "SAID", ()):
             if isinstance(facts, Facts):
-                yield name, sentence(Finding(name, 1.0, "note", facts=facts))
+                yield name, Finding(name, 1.0, "note", facts=facts).say()
 
 
 GPUS = GpuState(idle=False, power_w=512.3, of_most=0.93)
@@ -185,7 +184,7 @@ def test_an_example_keeps_the_voice(name: str, said: str) -> None:
 def test_a_bundled_run_keeps_the_voice(run: str, until: int | None) -> None:
     reading = read(run, until)
     assert reading.findings
-    said = [text for _, text in sentences(reading.findings)]
+    said = [one.say() for one in reading.findings]
     assert [fault for text in said for fault in faults(text, alone=True)] == []
     odd = [f"{found.says} {found.because}" for found in reading.benign]
     events = [one.say() for one in reading.run.events]

@@ -1,4 +1,4 @@
-"""A reading in a real notebook, executed by nbconvert: a card, no stray output, and text where text is asked for."""
+"""A reading in a real notebook, executed by nbconvert: the screen, no stray output, text where that is asked for."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CELLS = [
 ]
 
 
-def test_a_notebook_shows_a_card_and_nothing_else(tmp_path: Path) -> None:
+def test_a_notebook_shows_the_screen_and_nothing_else(tmp_path: Path) -> None:
     cells = [
         {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None, "id": f"c{n}"}
         for n, source in enumerate(CELLS)
@@ -35,7 +35,7 @@ def test_a_notebook_shows_a_card_and_nothing_else(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, check=True, capture_output=True)
     done = json.loads((tmp_path / "done.ipynb").read_text())["cells"]
     assert done[1]["outputs"] == []  # reading spills nothing
-    (card,) = done[2]["outputs"]
-    assert "text/html" in card["data"]
+    (shown,) = done[2]["outputs"]
+    assert "text/markdown" in shown["data"]
     assert [output["text"] for output in done[3]["outputs"]] == [["True True\n"]]
     assert [output["text"] for output in done[4]["outputs"]] == [["True True\n"]]

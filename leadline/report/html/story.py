@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from ...contract import Reading, Rollout
 from ...facts.judgement import calls_for
 from ...records import replace
-from ...words import sentences
 from ...words.report import head_lines, missing_says, settings, what_was_read
 from ...words.verdict import LabeledLine, ended_says, headline
 from ..data import plain
@@ -45,14 +44,14 @@ def findings(reading: Reading, called: Mapping[str, str]) -> list[Data]:
             "id": finding.id,
             "severity": finding.severity,
             "p": finding.p,
-            "says": says,
+            "says": finding.say(),
             "since": finding.since_step,
             "places": [
                 plain(replace(one, signal=called.get(one.signal, one.signal), samples=())) for one in finding.evidence
             ],
             "samples": [_sample(one) for evidence in finding.evidence for one in evidence.samples],
         }
-        for finding, says in sentences(reading.findings)
+        for finding in reading.findings
     ]
 
 
