@@ -46,14 +46,9 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "reward.break",
-        RewardBreak(150, 150, 151, -0.4, OUTSIDE, unlogged=False),
+        RewardBreak(150, 150, 151, -0.4, OUTSIDE),
         "Reward dropped 0.4 at step 150. KL, entropy, and gradient norm didn't move: suspect prompts or reward "
         "function. Reward std shifted too.",
-    ),
-    (
-        "reward.break",
-        RewardBreak(150, 100, 181, 0.4, Cause("unlogged"), unlogged=True),
-        "Reward rose 0.4 between steps 100 and 181, a gap in the log: cause unknown.",
     ),
     (
         "reward.peaked",
@@ -129,9 +124,8 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "policy_loss.jump",
-        LossJump(150, Cause("settings", shifted=("grad_norm",)), before=0.1, after=0.4),
-        "Policy loss jumped 0.100 → 0.400 at step 150. Likely cause: learning rate changed there. Gradient "
-        "norm shifted too.",
+        LossJump(150, Cause("policy", shifted=("grad_norm",)), before=0.1, after=0.4),
+        "Policy loss jumped 0.100 → 0.400 at step 150. Gradient norm shifted too.",
     ),
     (
         "policy_loss.jump",
