@@ -63,7 +63,7 @@ SHOWN = {
     "findings.generation_shortcut": "PHRASES",
     "findings.kl_reset": "NAMED SHOWN",
     "findings.signal_no_learning_signal": "SHOWN",
-    "findings.timeline_order": "MOST NAMED",
+    "findings.timeline_order": "MOST",
     "judgement.decide": "CANDIDATES",
     "judgement.weigh": "MOST",
     "judgement.keep": "BELIEVED",

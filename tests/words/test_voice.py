@@ -41,7 +41,7 @@ from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.findings.stability_moved import EntropyMoved, GradientNorm
 from leadline.findings.stability_spike import LoudValue, Spikes
 from leadline.findings.stability_stuck import StuckSeries, StuckValue
-from leadline.findings.timeline_order import OnsetOrder, Tier, UnreadKeys
+from leadline.findings.timeline_order import OnsetOrder, Tier
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.run import Event
 from leadline.words import sentence, sentences
@@ -134,7 +134,6 @@ MORE: tuple[Facts, ...] = (  # ways of saying it that no example shows
     TurnsChange("turns", 3.1, 9.8, "rose"),
     TurnsChange("tool_calls", 4.2, 0.6, None),
     UnexplainedBreak(82, (SeriesMove("kl/ref", rose=True),), ("len/response_mean", "my/key")),
-    UnreadKeys("reward.peaked", 150, ("my/odd",), more=0),
 )
 SAID_BY_TESTS = (*examples(), *((type(facts).__name__, facts.say()) for facts in MORE))
 
