@@ -7,7 +7,7 @@ import numpy as np
 from ..curve.cells import LEAST
 from ..facts.sections import Explanation, LossNumbers, PolicyLoss
 from ..questions.direction import NEARLY_ALL
-from ..run import REWARD, Run, Series, Values
+from ..run import Run, Series, Values
 from .kl import distance_series
 
 BURSTS = 0.05  # of the points, those of the highest KL, are left out: they bend any line
@@ -16,7 +16,6 @@ A_FEW = 10  # smallest steps of the number format: what moves further moves
 NAMES = ("loss/policy", "loss/total")  # a total holds the KL term and the value loss too, so it comes second
 WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
 EXPLAINED = 0.99  # of the variance of a series by another: what is left is the rounding of the log
-REWARDS = (REWARD, "reward/after_kl_mean")
 
 CENTRED_ALGORITHMS = (
     "cispo",
@@ -36,25 +35,7 @@ CENTRED_ALGORITHMS = (
 
 def centred(run: Run) -> bool:
     """Return whether advantages are centered within groups or batches. Both trainers of a bare TRL log do so."""
-    named = (run.config.algorithm or "").lower() in CENTRED_ALGORITHMS or run.framework == "trl"
-    return named and not without_baseline(run)
-
-
-def without_baseline(run: Run) -> bool:
-    """Return whether the mean advantage of a step is its mean reward: nothing was taken off, as in groups of one
-    answer."""
-    advantage = run.get("adv/mean")
-    rewards = (reward for name in REWARDS if (reward := run.get(name)) is not None)
-    return advantage is not None and any(_equal(advantage, reward) for reward in rewards)
-
-
-def _equal(series: Series, other: Series) -> bool:
-    y, x = series.beside(other)
-    if len(x) < LEAST:
-        return False
-    size = float(np.abs(np.concatenate([x, y])).max()) or 1.0  # squares of huge and tiny numbers are none
-    y, x = y / size, x / size
-    return float(((y - x) ** 2).sum()) < (1 - EXPLAINED) * float(((x - x.mean()) ** 2).sum())
+    return (run.config.algorithm or "").lower() in CENTRED_ALGORITHMS or run.framework == "trl"
 
 
 def loss_series(run: Run) -> Series | None:
