@@ -128,12 +128,12 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "stability.grad_norm",
-        GradientNorm("jumped", 0.2, 5.0, reward_lost=True, step=150, factor=12.5),
-        "Gradient norm jumped 12.5× at step 150 as reward dropped.",
+        GradientNorm(0.2, 5.0, reward_lost=True),
+        "Gradient norm grew 0.200 → 5 as reward dropped.",
     ),
     (
         "stability.grad_norm",
-        GradientNorm("grew", 0.5, 60.0, reward_lost=False, reward_rose=True),
+        GradientNorm(0.5, 60.0, reward_lost=False, reward_rose=True),
         "Gradient norm grew 0.50 → 60 while reward rose.",
     ),
     (
