@@ -38,7 +38,7 @@ FACTS: dict[str, Facts] = {
     "signal.zero_variance_groups": MostlyTied(0.9, "top", 1.0),
     "stability.degrading": Degrading((), 50),
     "stability.entropy": EntropyMoved(rose=True, start=0.1, now=2.0),
-    "stability.grad_norm": GradientNorm(0.1, 9.0, reward_lost=True),
+    "stability.grad_norm": GradientNorm("grew", 0.1, 9.0, reward_lost=True),
     "stability.spike": Spikes((), reward_fell=True),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..digits import number, span
 from ..facts.finding import Beside, Cause, Evidence, Facts, Finding, Guide, Severity, Suspect
+from ..questions.direction import NEARLY_ALL
 from ..reading.breaks import AccountedBreak, breaks_of
 from ..reading.view import View
 from ..records import dataclass
@@ -46,15 +47,19 @@ class RewardBreak(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Report each break: as a note if the reward gained, or if the policy had no part in it."""
-    return tuple(map(finding_of, breaks_of(view.whole)))
+    """Report each break: as a note if the loss came back, or if the policy had no part in it."""
+    breaks = breaks_of(view.whole)
+    later = (
+        (broke, sum(other.found.size for other in breaks if other.found.step > broke.found.step)) for broke in breaks
+    )
+    return tuple(_finding(broke, regained=size > -NEARLY_ALL * broke.found.size) for broke, size in later)
 
 
-def finding_of(broke: AccountedBreak) -> Finding:
-    """Return the finding for a break."""
+def _finding(broke: AccountedBreak, *, regained: bool) -> Finding:
+    """Return the finding for a break; `regained`: later ones brought back what was lost."""
     found = broke.found
     low, high = (round(step) for step in found.interval)
-    severity: Severity = "note" if found.size >= 0 or broke.from_outside else "concern"
+    severity: Severity = "note" if found.size >= 0 or broke.from_outside or regained else "concern"
     facts = RewardBreak(round(found.step), low, high, found.size, broke.cause)
     evidence = (Evidence(REWARD, low, high),)
     p = round(found.probability, 4)

@@ -1,8 +1,8 @@
-"""Entropy that moved as reward was lost; or gradients that multiplied, then or without gain."""
+"""Entropy or a gradient norm that moved as reward was lost; or gradients that multiplied without gain."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ GUIDE = {
         "After a collapse: an entropy bonus or a higher temperature. After a blow-up: a lower learning rate.",
     ),
     "stability.grad_norm": Guide(
-        "The gradient norm multiplied, as reward dropped or without a reward drop.",
+        "The gradient norm grew or shrank as reward dropped, or multiplied without a reward drop.",
         "The logged norm and the reward.",
         "Clip gradients, lower the learning rate, and check the batch of that step.",
     ),
@@ -57,19 +57,24 @@ class EntropyMoved(Facts):
 
 @dataclass(frozen=True, slots=True)
 class GradientNorm(Facts):
-    """The gradient norm multiplied."""
+    """The gradient norm multiplied or shrank to a fraction."""
 
-    SUSPECT: ClassVar[Suspect | None] = ("learning_rate", "lower", "the gradient norm multiplied")
-
+    change: Literal["grew", "shrank"]
     start: float
     now: float
     reward_lost: bool
     reward_rose: bool = False  # it grew by so much that a rising reward does not explain it
 
     def say(self) -> str:
+        moved = went(self.start, self.now)
+        if self.change == "shrank":
+            return f"Gradient norm shrank {moved} as reward dropped: too small to recover."
         risen = "while reward rose" if self.reward_rose else "while reward did not rise"
         company = "as reward dropped" if self.reward_lost else risen
-        return f"Gradient norm grew {went(self.start, self.now)} {company}."
+        return f"Gradient norm grew {moved} {company}."
+
+    def suspect(self, beside: Beside) -> Suspect | None:
+        return None if self.change == "shrank" else ("learning_rate", "lower", "the gradient norm multiplied")
 
 
 def detect(view: View) -> tuple[Finding, ...]:
@@ -111,13 +116,17 @@ def _gradient(view: View) -> tuple[Finding, ...]:
     if norm is None:
         return ()
     curve = norm.curve
-    p_grew, start, now = growth_of(curve, series)
-    loud = now > LOUD * start > 0  # no reward that rises explains as much
-    p = p_grew * (1.0 if loud else 1 - up)
-    if p <= SAID:
+    growth, lost = growth_of(curve, series), gone > SAID
+    loud = growth.now > LOUD * growth.start > 0  # no reward that rises explains as much
+    grew = growth.p_grew * (1.0 if loud else 1 - up)
+    shrank = growth.p_shrank * (1 - _p_higher_than_at_the_top(reward, curve)) if lost else 0.0
+    if grew > SAID:
+        p, facts = grew, GradientNorm("grew", growth.start, growth.now, reward_lost=lost, reward_rose=up > 0.5)
+    elif shrank > SAID and growth.now > 0:  # a norm of 0 is told as no learning signal
+        p, facts = gone * shrank, GradientNorm("shrank", growth.start, growth.now, reward_lost=True)
+    else:
         return ()
-    facts = GradientNorm(start, now, reward_lost=gone > SAID, reward_rose=up > 0.5)
-    severity: Severity = "concern" if facts.reward_lost else "note"
+    severity: Severity = "concern" if lost else "note"
     evidence = (Evidence("grad_norm", *steps_seen(curve)),)
     return (Finding("stability.grad_norm", round(p, 4), severity, facts, since_of(curve), evidence),)
 

@@ -115,15 +115,25 @@ def logarithm(series: Series) -> Series:
     return replace(series, name=f"{series.name}/log", values=logs)
 
 
-def growth_of(logs: Curve, series: Series) -> tuple[float, float, float]:
-    """The probability that a size grew many times over, above its lowest and to more than where it began; where it
-    began and where it stands, by the curve of its logarithm."""
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What a size did over the run, by the curve of its logarithm."""
+
+    p_grew: float  # many times over, above its lowest, and it stands higher than where it began
+    p_shrank: float  # to a small part of its highest
+    start: float
+    now: float
+
+
+def growth_of(logs: Curve, series: Series) -> Growth:
+    """What a size did, from the curve of its logarithm."""
     least = max(float(np.log(GROWN)), VISIBLE * logs.noise)
     grew = (logs.seen[:, -1] - logs.seen.min(axis=1) > least) & climbed(logs)
+    shrank = logs.seen.max(axis=1) - logs.seen[:, -1] > least
     zero = ZERO * float(np.median(series.values[series.finite & (series.values > 0)]))
     sizes = np.exp(logs.seen[:, [0, -1]].mean(axis=0))
     start, now = np.where(sizes < zero, 0.0, sizes).tolist()
-    return float(np.mean(grew)), start, now
+    return Growth(float(np.mean(grew)), float(np.mean(shrank)), start, now)
 
 
 def power_of_growth(curve: Curve) -> float:

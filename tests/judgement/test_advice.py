@@ -10,6 +10,7 @@ from leadline.facts.judgement import Judgement
 from leadline.findings.reward_gamed import Gamed, ResponsesChanged, Reviewed
 from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_no_learning_signal import AllTied
+from leadline.findings.stability_moved import GradientNorm
 from leadline.judgement.weigh import MOST, advise
 from leadline.words.verdict import KNOBS, advice_says
 
@@ -63,6 +64,8 @@ def test_what_follows_from_a_fall_is_no_cause_of_it() -> None:
     tied = serious("signal.no_learning_signal", AllTied("bottom", 0.0, 90))
     assert knobs(tied) == ("data",)
     assert knobs(tied, serious("kl.destructive")) == ("learning_rate",)
+    shrank = serious("stability.grad_norm", GradientNorm("shrank", 1.0, 0.1, reward_lost=True))
+    assert knobs(shrank) == ()
 
 
 def test_answers_that_run_on_for_want_of_an_end_need_no_longer_cap() -> None:

@@ -128,12 +128,12 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "stability.grad_norm",
-        GradientNorm(0.2, 5.0, reward_lost=True),
+        GradientNorm("grew", 0.2, 5.0, reward_lost=True),
         "Gradient norm grew 0.200 → 5 as reward dropped.",
     ),
     (
         "stability.grad_norm",
-        GradientNorm(0.5, 60.0, reward_lost=False, reward_rose=True),
+        GradientNorm("grew", 0.5, 60.0, reward_lost=False, reward_rose=True),
         "Gradient norm grew 0.50 → 60 while reward rose.",
     ),
     (
