@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from ..curve.curve import Curve
-from ..digits import went
+from ..digits import number, went
 from ..facts.finding import SAID, Beside, Evidence, Facts, Finding, Guide, Severity, Suspect
 from ..questions.changes import LOUD, growth_of, logarithm, may_have_multiplied
 from ..questions.direction import p_climbed, p_rising, p_sank, since_of
@@ -24,7 +24,7 @@ GUIDE = {
         "After a collapse: an entropy bonus or a higher temperature. After a blow-up: a lower learning rate.",
     ),
     "stability.grad_norm": Guide(
-        "The gradient norm grew or shrank as reward dropped, or multiplied without a reward drop.",
+        "The gradient norm jumped, grew, or shrank as reward dropped, or multiplied without a reward drop.",
         "The logged norm and the reward.",
         "Clip gradients, lower the learning rate, and check the batch of that step.",
     ),
@@ -59,13 +59,17 @@ class EntropyMoved(Facts):
 class GradientNorm(Facts):
     """The gradient norm multiplied or shrank to a fraction."""
 
-    change: Literal["grew", "shrank"]
+    change: Literal["jumped", "grew", "shrank"]
     start: float
     now: float
     reward_lost: bool
+    step: int | None = None  # of the jump
+    factor: float | None = None  # of the jump
     reward_rose: bool = False  # it grew by so much that a rising reward does not explain it
 
     def say(self) -> str:
+        if self.change == "jumped":
+            return f"Gradient norm jumped {number(self.factor or 1.0)}× at step {self.step} as reward dropped."
         moved = went(self.start, self.now)
         if self.change == "shrank":
             return f"Gradient norm shrank {moved} as reward dropped: too small to recover."
@@ -119,16 +123,23 @@ def _gradient(view: View) -> tuple[Finding, ...]:
     growth, lost = growth_of(curve, series), gone > SAID
     loud = growth.now > LOUD * growth.start > 0  # no reward that rises explains as much
     grew = growth.p_grew * (1.0 if loud else 1 - up)
-    shrank = growth.p_shrank * (1 - _p_higher_than_at_the_top(reward, curve)) if lost else 0.0
+    if lost and growth.jump is not None:
+        step = round(growth.jump.step)
+        facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=growth.factor)
+        return (_finding(curve, growth.jump.probability * gone, facts, step),)
     if grew > SAID:
-        p, facts = grew, GradientNorm("grew", growth.start, growth.now, reward_lost=lost, reward_rose=up > 0.5)
-    elif shrank > SAID and growth.now > 0:  # a norm of 0 is told as no learning signal
-        p, facts = gone * shrank, GradientNorm("shrank", growth.start, growth.now, reward_lost=True)
-    else:
-        return ()
-    severity: Severity = "concern" if lost else "note"
+        facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost, reward_rose=up > 0.5)
+        return (_finding(curve, grew, facts, since_of(curve), "concern" if lost else "note"),)
+    shrank = growth.p_shrank * (1 - _p_higher_than_at_the_top(reward, curve)) if lost else 0.0
+    if shrank > SAID and growth.now > 0:  # a norm of 0 is told as no learning signal
+        facts = GradientNorm("shrank", growth.start, growth.now, reward_lost=True)
+        return (_finding(curve, gone * shrank, facts, since_of(curve)),)
+    return ()
+
+
+def _finding(curve: Curve, p: float, facts: GradientNorm, since: int | None, severity: Severity = "concern") -> Finding:
     evidence = (Evidence("grad_norm", *steps_seen(curve)),)
-    return (Finding("stability.grad_norm", round(p, 4), severity, facts, since_of(curve), evidence),)
+    return Finding("stability.grad_norm", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts)
 
 
 def _p_higher_than_at_the_top(reward: Trace | None, curve: Curve) -> float:

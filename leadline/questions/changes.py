@@ -107,14 +107,6 @@ ZERO = 1e-5  # of the median: what is nearer to that than to any size is told as
 GLANCE = 5  # parts of the run, of which the first and the last are compared before anything is fitted
 
 
-def logarithm(series: Series) -> Series:
-    """The log of a series that is never negative: growth by a factor is the same step at every level."""
-    values = series.numbers
-    floor = BELOW * float(np.median(values[values > 0]))
-    logs = np.log(np.where(series.finite, np.maximum(series.values, floor), np.nan))
-    return replace(series, name=f"{series.name}/log", values=logs)
-
-
 @dataclass(frozen=True, slots=True)
 class Growth:
     """What a size did over the run, by the curve of its logarithm."""
@@ -123,6 +115,16 @@ class Growth:
     p_shrank: float  # to a small part of its highest
     start: float
     now: float
+    jump: Break | None  # the largest sudden growth by a large factor
+    factor: float  # of that jump; 1 where there is none
+
+
+def logarithm(series: Series) -> Series:
+    """The log of a series that is never negative: growth by a factor is the same step at every level."""
+    values = series.numbers
+    floor = BELOW * float(np.median(values[values > 0]))
+    logs = np.log(np.where(series.finite, np.maximum(series.values, floor), np.nan))
+    return replace(series, name=f"{series.name}/log", values=logs)
 
 
 def growth_of(logs: Curve, series: Series) -> Growth:
@@ -131,9 +133,18 @@ def growth_of(logs: Curve, series: Series) -> Growth:
     grew = (logs.seen[:, -1] - logs.seen.min(axis=1) > least) & climbed(logs)
     shrank = logs.seen.max(axis=1) - logs.seen[:, -1] > least
     zero = ZERO * float(np.median(series.values[series.finite & (series.values > 0)]))
+    # From steps without any size to others it is no growth: there is no factor between 0 and a number.
+    before = [float(logs.at(max(found.step - 1, float(logs.grid[0]))).mean()) for found in logs.breaks]
+    jumps = [
+        found
+        for found, level in zip(logs.breaks, before, strict=True)
+        if found.size > np.log(GROWN) and level > np.log(zero)
+    ]
+    jump = max(jumps, key=lambda found: found.size, default=None)
     sizes = np.exp(logs.seen[:, [0, -1]].mean(axis=0))
     start, now = np.where(sizes < zero, 0.0, sizes).tolist()
-    return Growth(float(np.mean(grew)), float(np.mean(shrank)), start, now)
+    factor = 1.0 if jump is None else float(np.exp(jump.size))
+    return Growth(float(np.mean(grew)), float(np.mean(shrank)), start, now, jump, factor)
 
 
 def power_of_growth(curve: Curve) -> float:

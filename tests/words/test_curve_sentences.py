@@ -128,8 +128,8 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "stability.grad_norm",
-        GradientNorm("grew", 0.2, 5.0, reward_lost=True),
-        "Gradient norm grew 0.200 → 5 as reward dropped.",
+        GradientNorm("jumped", 0.2, 5.0, reward_lost=True, step=150, factor=12.5),
+        "Gradient norm jumped 12.5× at step 150 as reward dropped.",
     ),
     (
         "stability.grad_norm",
