@@ -45,7 +45,6 @@ RESOLUTION = {
     "questions.onset": "DATES ROUNDING",
     "questions.schedule": "SINGLE POINTS WAVES LONGEST HALVINGS FITS",
     "reading.breaks": "MOST_KEYS",
-    "reading.loss": "WHOLE",
     "reading.outage": "ROUNDING",
     "reading.processes": "CELLS MOST_GUESTS TREND SHIFTS",
     "reading.scores": "MOST ROUNDED",

@@ -11,10 +11,8 @@ from ..run import Run, Series, Values
 from .kl import distance_series
 
 BURSTS = 0.05  # of the points, those of the highest KL, are left out: they bend any line
-A_FEW = 10  # smallest steps of the number format: what moves further moves
 
 NAMES = ("loss/policy", "loss/total")  # a total holds the KL term and the value loss too, so it comes second
-WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
 EXPLAINED = 0.99  # of the variance of a series by another: what is left is the rounding of the log
 
 CENTRED_ALGORITHMS = (
@@ -46,7 +44,7 @@ def loss_series(run: Run) -> Series | None:
 def by_construction(run: Run, loss: Series) -> PolicyLoss | None:
     """Return why this loss says nothing about learning, whatever the policy does; None if it may."""
     values = loss.numbers
-    return _zero(run, values) or _is_kl(run, loss) or _centred(run, values) or _rounding(values)
+    return _zero(run, values) or _is_kl(run, loss) or _centred(run, values)
 
 
 def _nothing(because: Explanation, numbers: LossNumbers) -> PolicyLoss:
@@ -75,7 +73,7 @@ def _is_kl(run: Run, loss: Series) -> PolicyLoss | None:
     if slope <= 0 or min(explained, _line(x[usual], y[usual])[1]) < EXPLAINED:
         return None
     beta = run.config.kl_coefficient
-    known = beta if beta and abs(slope / beta - 1) < 1 - EXPLAINED + WHOLE * 10 else None
+    known = beta if beta and abs(slope / beta - 1) < 10 * (1 - EXPLAINED) else None
     return _nothing("kl_penalty", LossNumbers(points=loss.points, kl_factor=slope, kl_coefficient=known))
 
 
@@ -97,15 +95,3 @@ def _centred(run: Run, values: Values) -> PolicyLoss | None:
     if len(values) > 1 and abs(values.mean()) > values.std():
         return None  # the data disagree: it is weighted by tokens, or holds another term
     return _nothing("one_update", LossNumbers(points=len(values)))
-
-
-def _rounding(values: Values) -> PolicyLoss | None:
-    """A few smallest steps of the number format and nothing else."""
-    some = np.abs(values[values != 0])
-    if len(values) < LEAST or len(some) == 0:
-        return None
-    steps = some / some.min()
-    whole = np.abs(steps - np.round(steps)) < WHOLE
-    if (whole & (steps <= A_FEW)).sum() + (len(values) - len(some)) < NEARLY_ALL * len(values):
-        return None
-    return _nothing("rounding", LossNumbers(points=len(values), rounding=float(some.min())))
