@@ -4,7 +4,6 @@ apply; a new one is a function and a line in RULES. What the lines of the loss a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -17,12 +16,11 @@ from .questions.direction import p_climbed, p_sank
 from .questions.shape import shape_of
 from .reading.loss import centred
 from .reading.view import View
-from .run import REWARD, Run, Series, Values, numbers_of
+from .run import REWARD, Values, numbers_of
 
 SELDOM = 0.1  # of the points: what fewer of them show is rounding, or over soon, and asks for no remark
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
 ABOUT_POLICY = ("reward.", "kl.", "policy.", "generation.", "signal.", "stability.")  # findings about the policy
-UNSIGNED = re.compile(r"\bk[23]\b|k3-type|low_var|>= ?0")
 
 Remark = tuple[str, str]  # what looks odd, and why it is normal, without a full stop
 
@@ -93,23 +91,13 @@ def kl_logged_as_zero(view: View) -> Remark | None:
 
 
 def negative_update_kl(view: View) -> Remark | None:
-    series = view.run.get("kl/update")
-    values = numbers_of(series)
-    if series is None or not len(values) or np.mean(values < 0) < SELDOM or _cannot_be_negative(series, view.run):
+    values = numbers_of(view.run.get("kl/update"))
+    if not len(values) or np.mean(values < 0) < SELDOM:
         return None
     return (
         "Approx KL is negative at times.",
         "it is the mean log ratio of old to new policy, which scatters around a value near 0",
     )
-
-
-def _cannot_be_negative(series: Series, run: Run) -> bool:
-    """Tell whether the estimator is known to be one that never falls below zero."""
-    settings = [
-        str(value) for key, value in run.config.raw.items() if key.rsplit(".", 1)[-1] in ("kl_loss_type", "kl_penalty")
-    ]
-    told = " ".join([series.kind, *settings])
-    return bool(UNSIGNED.search(told)) and not re.search(r"\bk1\b", told)
 
 
 def reward_after_kl(view: View) -> Remark | None:

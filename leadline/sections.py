@@ -15,7 +15,6 @@ from .facts.sections import (
     KlReward,
     LossNumbers,
     PolicyLoss,
-    Regime,
     RewardPeak,
     RewardReading,
     Trajectory,
@@ -31,7 +30,7 @@ from .questions.direction import (
     way_of,
 )
 from .questions.fall import p_fallen, top_interval, top_step
-from .questions.level import SPELL, Trace, silence
+from .questions.level import Trace, silence
 from .questions.shape import AGREED, WORDS, Shape, shape_of, turning_point
 from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance, kl_and_reward, near_reference
 from .reading.loss import by_construction, centred, loss_series
@@ -39,7 +38,6 @@ from .reading.scores import other_rewards
 from .reading.view import View
 from .run import LENGTH, REWARD
 
-LOOKED_BACK = 2  # points before the last: one of them may be odd
 INSTEAD = ("entropy", LENGTH)
 BOTH = SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
 
@@ -107,7 +105,6 @@ def kl_reward_of(view: View) -> KlReward:
     frozen = near_reference(view)
     # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
     said = p > BOTH and stretches[-1].regime == word and not any(silence(part.series) for part in both)
-    said = said and _stood_before(both, stretches[-1])
     begun = stretches[-1] if said and not frozen else None
     if begun is not None and not is_dated(*begun.first_between, reward.curve):
         begun = None
@@ -121,21 +118,6 @@ def kl_reward_of(view: View) -> KlReward:
         below_best=said and lost and word.endswith("/flat"),
         course=_course(kl, moves=said and not word.startswith("stable")),
         frozen=frozen,
-    )
-
-
-def _stood_before(both: tuple[Trace, Trace], last: Regime) -> bool:
-    """Return whether a regime has lasted for many points, or stood one point ago, or two if that one was odd: a single
-    last point is no regime."""
-    logged = [part.series for part in both]
-    if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in logged) >= SPELL:
-        return True
-    steps = logged[1].steps[logged[1].finite]
-    earlier = ([part.until(step) for part in both] for step in steps[-2 : -2 - LOOKED_BACK : -1].tolist())
-    return any(
-        regime_now(kl.curve, reward.curve)[0] == last.regime
-        for kl, reward in earlier
-        if kl is not None and reward is not None
     )
 
 

@@ -16,8 +16,6 @@ ROUNDING = 1e-14  # of the level: less movement than this is the arithmetic's
 ODD = 4.0  # robust sd; a Gaussian point beyond is 1 in 16,000, public KL and loss logs have far more
 SD_OF_MAD = 1.4826  # ratio: the sd of a Gaussian over its median absolute deviation
 
-Cell = tuple[float, float, float, float]  # first step, mean step, mean value, variance inside
-
 
 @dataclass(frozen=True, slots=True)
 class Break:
@@ -77,48 +75,25 @@ def cells_of(steps: Steps | Values, values: Values) -> Cells:
     for row, cells in zip(table, columns, strict=True):
         row[: len(cells)] = cells
     if len(values) > whole:
-        table[:, -1] = _joined(_parts(steps[whole:].tolist(), values[whole:].tolist()))
+        table[:, -1] = _rest_as_cell(steps[whole:].tolist(), values[whole:].tolist())
     last = float(steps[-1]) if len(values) else -np.inf
     first_steps, means, levels, spread = table
     return Cells(first_steps, means, levels, spread, width, last, len(values))
 
 
-def _parts(steps: list[float], values: list[float]) -> list[tuple[int, Cell]]:
-    """Points that fill no cell, merged in pairs as a binary counter does; the last one by itself."""
-    parts: list[tuple[int, Cell]] = []
-    for step, value in zip(steps[:-1], values[:-1], strict=True):
-        size, cell = 1, (float(step), float(step), value, 0.0)
-        while parts and parts[-1][0] == size:
-            size, cell = 2 * size, _merge(parts.pop()[1], cell)
-        parts.append((size, cell))
-    return [*parts, (1, (float(steps[-1]), float(steps[-1]), values[-1], 0.0))]
-
-
-def _joined(parts: list[tuple[int, Cell]]) -> Cell:
-    points = sum(size for size, _ in parts)
-    shares = [(size / points, cell) for size, cell in parts]
-    mean = exact_sum(share * cell[2] for share, cell in shares)
-    spread = exact_sum(share * (cell[3] + (cell[2] - mean) ** 2) for share, cell in shares)
-    return parts[0][1][0], exact_sum(share * cell[1] for share, cell in shares), mean, spread
-
-
-def _merge(left: Cell, right: Cell) -> Cell:
-    apart = 0.5 * (left[2] - right[2])
-    return (
-        left[0],
-        0.5 * (left[1] + right[1]),
-        0.5 * left[2] + 0.5 * right[2],
-        0.5 * (left[3] + right[3]) + apart * apart,
-    )
+def _rest_as_cell(steps: list[float], values: list[float]) -> tuple[float, float, float, float]:
+    """What fills no cell as one: its first step, the mean of its steps and of its values, and the variance of these."""
+    count = len(values)
+    mean = exact_sum(values) / count
+    apart = [value - mean for value in values]
+    return float(steps[0]), exact_sum(steps) / count, mean, exact_sum(each * each for each in apart) / count
 
 
 def _merge_pairs(
     first_steps: Steps | Values, steps: Steps | Values, values: Values, spread: Values
 ) -> tuple[Values, Values, Values, Values]:
-    """`_merge` over neighbouring pairs; the same operations in the same order, so the same bits.
-
-    An empty `spread` stands for zeros: single points.
-    """
+    """Neighbouring pairs as one: first step, mean step, mean value, variance inside. An empty `spread` stands for
+    zeros: single points."""
     apart = 0.5 * (values[0::2] - values[1::2])
     with np.errstate(over="ignore"):  # a spike of 1e200: its cell is tamed later
         inside = apart * apart

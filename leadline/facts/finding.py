@@ -193,14 +193,12 @@ class Cause:
 
     - event: something known happened there; `event` names it
     - prompts: the prompts changed there
-    - settings: the learning rate changed there, though no event was recorded
     - policy: series that follow the policy shifted with it
     - outside: all that would show the policy change held still
     - none: nothing was found
-    - unlogged: the change lies in a gap of the log
     """
 
-    kind: Literal["event", "prompts", "settings", "policy", "outside", "none", "unlogged"]
+    kind: Literal["event", "prompts", "policy", "outside", "none"]
     event: Event | None = None
     prompts: PromptChange | None = None
     shifted: tuple[str, ...] = ()  # series that shift at that step
@@ -213,7 +211,7 @@ class Cause:
             return self.event.say()
         if self.kind == "prompts" and self.prompts is not None:
             return f"prompts changed between steps {self.prompts.before} and {self.prompts.after}"
-        return "learning rate changed there" if self.kind == "settings" else ""
+        return ""
 
     def before(self, when: str = "") -> str:
         """Return the cause in a sentence or two, under a label that names it so; `when`: how long before its effect."""
@@ -221,8 +219,6 @@ class Cause:
 
     def say(self, *, rose: bool = False) -> str:
         """Return a sentence or two; `rose`: the change was for the better."""
-        if self.kind == "unlogged":
-            return "Cause unknown: the log has a gap there."
         if self.clause:
             return f"Likely cause: {self.clause}.{self._also}"
         if self.kind == "outside":  # a sudden gain in skill may show in none of them: a rise leaves more doubt

@@ -246,7 +246,6 @@ Explanation = Literal[
     "zero_advantages",  # exactly 0, with several updates a batch or where nothing tells how samples are weighed
     "kl_penalty",  # a multiple of KL
     "one_update",  # 0 or about 0, by one update a batch
-    "rounding",  # a few smallest steps of the log
     "too_few",  # too few points
     "jumped",
     "about_zero",  # where advantages are centered
@@ -265,7 +264,6 @@ EXPLAINED: dict[Explanation, str] = {
     "Watch KL, gradient norm, and reward instead.",
     "one_update": "about 0 by construction with one update per batch and centered advantages; the rest is noise. "
     f"Its gradient is not 0. {INSTEAD}",
-    "rounding": "within the rounding of the log (steps of {rounding}): about 0 by construction. " + INSTEAD,
     "too_few": "{moved}; too few points for a trend; noise ±{noise} per step",
     "jumped": "{moved}; noise ±{noise} per step",
     "about_zero": "oscillates around 0 (±{noise}), as expected with centered advantages",
@@ -285,7 +283,6 @@ class LossNumbers:
     zeros: int = 0
     kl_factor: float | None = None  # it is so many times KL
     kl_coefficient: float | None = None  # where that factor is it
-    rounding: float | None = None  # smallest step of the log
     start: float | None = None
     now: float | None = None
     noise: float | None = None
@@ -308,7 +305,6 @@ class PolicyLoss:
             zeros=known.zeros,
             kl_factor=number(known.kl_factor or 0.0),
             beta="" if beta is None else f" (KL coefficient {number(beta)})",
-            rounding=number(known.rounding or 0.0),
             now=number(known.now or 0.0),
             noise=number(known.noise or 0.0),
             moved=went(known.start or 0.0, known.now or 0.0),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve.cells import Break
-from ..curve.fit import break_at
 from ..digits import number, percent, went
 from ..facts.finding import Cause, Evidence, Facts, Finding, Guide, Severity
 from ..questions.changes import breaks_of_magnitude
 from ..questions.level import steps_seen
-from ..reading.breaks import events_at, everything_at, near, reward_fell_at
+from ..reading.breaks import events_at, everything_at, reward_fell_at
 from ..reading.loss import by_construction, loss_series
 from ..reading.view import View
 from ..records import dataclass
@@ -85,7 +84,4 @@ def _cause(view: View, change: Break) -> tuple[Cause, Severity]:
     known = events_at(view.run, change.step, EVENTS, interval=change.interval)
     if known:
         return Cause("event", event=known[0], shifted=beside), severity
-    rate = view.run.get("lr")
-    if rate is not None and break_at(rate, change.step, near(view.run)) is not None:
-        return Cause("settings", shifted=beside), severity
     return Cause("policy" if beside else "none", shifted=beside), severity

@@ -29,16 +29,10 @@ class RewardBreak(Facts):
     last_step: int
     size: float  # level after minus level before
     cause: Cause
-    unlogged: bool  # it lies in a gap of the log: it may not have been sudden
 
     def say(self) -> str:
         rose = self.size > 0
         moved = f"Reward {'rose' if rose else 'dropped'} {number(abs(self.size))}"
-        if self.unlogged:
-            moved = f"{moved} between steps {self.first_step} and {self.last_step}, a gap in the log"
-            if self.cause.kind == "unlogged":
-                return f"{moved}: cause unknown."
-            return f"{moved}. {self.cause.say(rose=rose)}"
         doubt = f" ({span(self.first_step, self.last_step)})" if self.last_step - self.first_step > 1 else ""
         return f"{moved} at step {self.step}{doubt}. {self.cause.say(rose=rose)}"
 
@@ -58,15 +52,15 @@ def detect(view: View) -> tuple[Finding, ...]:
     later = (
         (broke, sum(other.found.size for other in breaks if other.found.step > broke.found.step)) for broke in breaks
     )
-    return tuple(finding_of(broke, regained=size > -NEARLY_ALL * broke.found.size) for broke, size in later)
+    return tuple(_finding(broke, regained=size > -NEARLY_ALL * broke.found.size) for broke, size in later)
 
 
-def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
+def _finding(broke: AccountedBreak, *, regained: bool) -> Finding:
     """Return the finding for a break; `regained`: later ones brought back what was lost."""
     found = broke.found
     low, high = (round(step) for step in found.interval)
-    severity: Severity = "note" if found.size >= 0 or broke.from_outside or broke.slight or regained else "concern"
-    facts = RewardBreak(round(found.step), low, high, found.size, broke.cause, broke.unlogged)
+    severity: Severity = "note" if found.size >= 0 or broke.from_outside or regained else "concern"
+    facts = RewardBreak(round(found.step), low, high, found.size, broke.cause)
     evidence = (Evidence(REWARD, low, high),)
     p = round(found.probability, 4)
     return Finding("reward.break", p, severity, since_step=facts.step, evidence=evidence, facts=facts)

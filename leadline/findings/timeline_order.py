@@ -1,4 +1,4 @@
-"""The order in which metrics moved around the most serious finding, and unknown keys that moved there.
+"""The order in which metrics moved around the most serious finding.
 
 Each series is dated by itself. Only dates whose intervals lie apart are put in order, the others are tied.
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve.curve import PACE
-from ..digits import listed, span
+from ..digits import span
 from ..facts.finding import Evidence, Facts, Finding, Guide, by_weight, called
 from ..questions.fall import fall_of
 from ..questions.onset import DATABLE, Onset, onset_in
-from ..reading.breaks import events_at, everything_at, near
+from ..reading.breaks import events_at, near
 from ..reading.view import View
 from ..records import dataclass
 from ..run import REWARD, Event
@@ -23,14 +23,8 @@ GUIDE = {
         "The posterior of each metric's change point.",
         "Start with the first one: later changes may only be consequences.",
     ),
-    "unexplained.unread_key": Guide(
-        "An unmapped log key shifted with a serious finding.",
-        "Its shift at the same step.",
-        "Check it, or map it with `--map NAME=KEY`.",
-    ),
 }
 
-NAMED = 3  # keys that are named: more is a list
 MOST = 6  # series that are named: more is a list, not an order
 METRICS = (
     "grad_norm",
@@ -44,7 +38,7 @@ METRICS = (
     "len/response_clip_frac",
     REWARD,
 )  # what can lead or follow; the learning rate is dated by its event
-NOT_THE_POLICY = ("resources.", "conflict.", "expected.", "unexplained.", "timeline.")
+NOT_THE_POLICY = ("resources.", "conflict.", "unexplained.")
 EVENTS = ("learning_rate", "resume", "reference_reset")
 
 
@@ -75,25 +69,6 @@ class OnsetOrder(Facts):
         return f"Timeline {when} step {self.anchor_step}: {' → '.join(map(_said, self.tiers))}."
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadKeys(Facts):
-    """Keys whose meaning is not known shifted where the most serious finding begins."""
-
-    anchor: str  # id of that finding
-    anchor_step: int
-    keys: tuple[str, ...]  # as the log writes them
-    more: int  # further ones
-
-    def say(self) -> str:
-        keys = [f"`{key}`" for key in self.keys]
-        named = listed([*keys, f"{self.more} more"] if self.more else keys)
-        what, them = ("key", "it") if len(self.keys) + self.more == 1 else ("keys", "them")
-        return (
-            f"Unmapped {what} {named} shifted near step {self.anchor_step}: check {them}, or map {them} with "
-            "`--map NAME=KEY`."
-        )
-
-
 def _said(tier: Tier) -> str:
     if tier.event is not None:
         return f"{tier.event.kind.replace('_', ' ')} ({tier.event.step})"
@@ -102,17 +77,12 @@ def _said(tier: Tier) -> str:
 
 
 def detect_among(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Report what moved around the most serious of what was found."""
+    """Report the order in which known series moved around the most serious of what was found."""
     policy = (one for one in by_weight(found) if one.severity != "note" and not one.id.startswith(NOT_THE_POLICY))
     anchor = next((one for one in policy if one.since_step is not None), None)  # the surest among equals
     if anchor is None or anchor.since_step is None or view.run.first_step is None:
         return ()
-    return (*_order(view, anchor, anchor.since_step), *_unread(view, anchor, anchor.since_step))
-
-
-def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
-    """Report the order in which known series moved."""
-    first, last = view.run.first_step or 0, view.run.last_step or 0
+    step, first, last = anchor.since_step, view.run.first_step, view.run.last_step or 0
     logged = [series for name in METRICS if (series := view.run.get(name)) is not None]
     apart = [float(np.median(np.diff(series.steps))) for series in logged if series.points > 1]  # points of each
     reach = max(PACE * (last - first), 2 * DATABLE * min(apart, default=0.0))
@@ -160,17 +130,3 @@ def _tiers(dated: list[Onset]) -> list[list[Onset]]:
         tiers[-1].append(onset)
         latest = max(latest, onset.high)
     return tiers
-
-
-def _unread(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
-    """Report the keys that shifted there and whose meaning is not known."""
-    reach = near(view.run)
-    shifted = set(everything_at(view.whole, step, besides=[series.name for series in view.run.series]))
-    moved = [series for series in view.run.unread if series.key in shifted]
-    if not moved:
-        return ()
-    low, high = round(step - reach), round(step + reach)
-    named = moved[:NAMED]
-    facts = UnreadKeys(anchor.id, step, tuple(series.key for series in named), more=len(moved) - len(named))
-    evidence = tuple(Evidence(series.name, low, high) for series in named)
-    return (Finding("unexplained.unread_key", round(anchor.p, 4), "note", facts, step, evidence),)

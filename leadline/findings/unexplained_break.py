@@ -7,7 +7,6 @@ import numpy as np
 from ..curve.cells import Break
 from ..digits import listed
 from ..facts.finding import Evidence, Facts, Finding, Guide, called, sentence_case, shifted_with
-from ..questions.level import unlogged
 from ..reading.breaks import events_at, everything_at, near
 from ..reading.kl import resets_of
 from ..reading.view import View
@@ -63,8 +62,7 @@ def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ..
         series = view.run.get(name)
         for new in view.whole.breaks(series) if series is not None and series.finite.any() else ():
             explained = events_at(view.run, new.step, EVENTS) or any(abs(step - new.step) <= reach for step in told)
-            seen = series is not None and not unlogged(series, new.interval)  # in a gap of the log nothing was
-            if not explained and seen and new.step < over:
+            if not explained and new.step < over:
                 found.append((new, name))
     together: list[list[tuple[Break, str]]] = []
     for new, name in sorted(found, key=lambda item: item[0].step):

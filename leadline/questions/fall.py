@@ -17,7 +17,7 @@ from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Series, Steps, Values
 from .direction import FELL, Peak, moving_up, peak_of
-from .level import Trace, last_before, unlogged
+from .level import Trace, last_before
 
 NAMED = 3  # steps that may be as good: a longer list is no help
 LOCAL_WIDTH = 0.1  # of the run, over which a local fit looks
@@ -104,11 +104,9 @@ def fall_of(trace: Trace) -> Fall | None:
 
 
 def _at_once(trace: Trace, summit: int, size: float) -> int | None:
-    """Return the step at which most of a fall happened, if nothing is missing from the log there."""
+    """Return the step at which most of a fall happened."""
     down = next((broke for broke in trace.curve.breaks if broke.size < 0 and broke.step >= summit), None)
-    if down is None or -down.size <= size / 2 or unlogged(trace.series, down.interval):
-        return None
-    return round(down.step)
+    return None if down is None or -down.size <= size / 2 else round(down.step)
 
 
 def fall_in_last_rows(ranking: Ranking, logged: Series, by: float) -> Fall:

@@ -18,7 +18,7 @@ from ..curve.fit import break_at
 from ..facts.finding import Cause
 from ..questions.changes import would_show
 from ..questions.direction import NEARLY_ALL, SURE
-from ..questions.level import KNOWN, Trace, unlogged
+from ..questions.level import KNOWN, Trace
 from ..questions.onset import onset_in
 from ..records import dataclass, replace
 from ..run import REWARD, Event, Run, Series
@@ -115,8 +115,6 @@ class AccountedBreak:
     found: Break
     cause: Cause
     from_outside: bool  # the task, the log or the reference changed: not the policy getting worse
-    unlogged: bool  # it lies in a gap of the log: nobody saw whether it was sudden
-    slight: bool  # less than single points do: sure after many of them, and no breakdown
 
 
 @asked_once
@@ -150,7 +148,7 @@ def _young(whole: Whole, reward: Trace) -> tuple[AccountedBreak, ...]:
     if any(moves.values()) or len(still) < ENOUGH_METRICS:
         return ()
     found = Break(step, (float(steps[-count - 1]), float(step)), 1 - 1 / len(values), size)
-    return (AccountedBreak(found, Cause("outside", still=still), from_outside=True, unlogged=False, slight=False),)
+    return (AccountedBreak(found, Cause("outside", still=still), from_outside=True),)
 
 
 def _moved(series: Series, step: int) -> bool | None:
@@ -170,35 +168,25 @@ def _moved(series: Series, step: int) -> bool | None:
 
 def account_for(whole: Whole, found: Break) -> AccountedBreak:
     """Look at the step of a break for what may have caused it."""
-    from_outside, cause = _cause(whole, found)
-    reward = whole.of(REWARD)
-    gap = reward is not None and unlogged(reward.series, found.interval)
-    if gap and cause.kind not in ("event", "prompts"):
-        cause = replace(cause, kind="unlogged")
-    slight = reward is not None and abs(found.size) < reward.curve.noise
-    return AccountedBreak(found, cause, from_outside, gap, slight)
-
-
-def _cause(whole: Whole, found: Break) -> tuple[bool, Cause]:
     reach = near(whole.run)
     for change in whole.prompt_changes:
         if change.before - reach <= found.step <= change.after + reach:
-            return True, Cause("prompts", prompts=change)
+            return AccountedBreak(found, Cause("prompts", prompts=change), from_outside=True)
     rate = events_at(whole.run, found.step, ("learning_rate",), interval=found.interval)
     if rate:
-        return False, Cause("event", event=rate[0])
+        return AccountedBreak(found, Cause("event", event=rate[0]), from_outside=False)
     moved, still = _policy_at(whole, found.step)
     known = events_at(whole.run, found.step, REGIME_EVENTS, interval=found.interval)
     if known:
-        return not moved, Cause("event", event=known[0])
+        return AccountedBreak(found, Cause("event", event=known[0]), from_outside=not moved)
     shifted = everything_at(whole, found.step, besides=(REWARD, *moved))
     if moved:
-        return False, Cause("policy", shifted=(*moved, *shifted))
+        return AccountedBreak(found, Cause("policy", shifted=(*moved, *shifted)), from_outside=False)
     # No sign that the policy changed. If enough was logged that would show it, the change came from outside; unless it
     # is a gain made over several points, as learning is.
     if len(still) < ENOUGH_METRICS or (found.size > 0 and not _between_points(whole, found)):
-        return False, Cause("none", shifted=shifted)
-    return True, Cause("outside", shifted=shifted, still=still)
+        return AccountedBreak(found, Cause("none", shifted=shifted), from_outside=False)
+    return AccountedBreak(found, Cause("outside", shifted=shifted, still=still), from_outside=True)
 
 
 def _between_points(whole: Whole, found: Break) -> bool:

@@ -13,7 +13,7 @@ from ..questions.changes import FEWEST, MOST
 from ..questions.direction import p_climbed, p_held_since, p_sank
 from ..questions.level import FAR, Trace, p_within, trailing_zeros
 from ..records import dataclass, replace
-from ..run import LENGTH, LONGEST, REWARD, Run, Series, numbers_of
+from ..run import LENGTH, REWARD, Run, Series, numbers_of
 from .breaks import near, reward_fell_at
 from .signal import standing_of
 from .view import View
@@ -88,19 +88,12 @@ def policy_metrics(view: View) -> list[Trace]:
 
 
 def tokens_of(view: View) -> float | None:
-    """Tokens of an answer now, or at most, by which KL of a token is that of an answer; 1 where KL is logged for the
-    answer."""
+    """Tokens of an answer now, by which KL of a token is that of an answer; 1 where KL is logged for the answer."""
     distance = distance_series(view.run)
     if distance is not None and distance.name == SUM:
         return 1.0
     length = view.of(LENGTH)
-    if length is not None:
-        return max(length.now, 1.0)
-    longest = view.run.get(LONGEST)
-    if longest is not None and longest.finite.any():
-        return max(float(longest.numbers.max()), 1.0)
-    cap = view.run.config.length_cap
-    return None if cap is None else max(float(cap), 1.0)
+    return None if length is None else max(length.now, 1.0)
 
 
 def kl_for(share: float, tokens: float) -> float:

@@ -7,16 +7,13 @@ import numpy as np
 from ..curve.cells import LEAST
 from ..facts.sections import Explanation, LossNumbers, PolicyLoss
 from ..questions.direction import NEARLY_ALL
-from ..run import REWARD, Run, Series, Values
+from ..run import Run, Series, Values
 from .kl import distance_series
 
 BURSTS = 0.05  # of the points, those of the highest KL, are left out: they bend any line
-A_FEW = 10  # smallest steps of the number format: what moves further moves
 
 NAMES = ("loss/policy", "loss/total")  # a total holds the KL term and the value loss too, so it comes second
-WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
 EXPLAINED = 0.99  # of the variance of a series by another: what is left is the rounding of the log
-REWARDS = (REWARD, "reward/after_kl_mean")
 
 CENTRED_ALGORITHMS = (
     "cispo",
@@ -36,25 +33,7 @@ CENTRED_ALGORITHMS = (
 
 def centred(run: Run) -> bool:
     """Return whether advantages are centered within groups or batches. Both trainers of a bare TRL log do so."""
-    named = (run.config.algorithm or "").lower() in CENTRED_ALGORITHMS or run.framework == "trl"
-    return named and not without_baseline(run)
-
-
-def without_baseline(run: Run) -> bool:
-    """Return whether the mean advantage of a step is its mean reward: nothing was taken off, as in groups of one
-    answer."""
-    advantage = run.get("adv/mean")
-    rewards = (reward for name in REWARDS if (reward := run.get(name)) is not None)
-    return advantage is not None and any(_equal(advantage, reward) for reward in rewards)
-
-
-def _equal(series: Series, other: Series) -> bool:
-    y, x = series.beside(other)
-    if len(x) < LEAST:
-        return False
-    size = float(np.abs(np.concatenate([x, y])).max()) or 1.0  # squares of huge and tiny numbers are none
-    y, x = y / size, x / size
-    return float(((y - x) ** 2).sum()) < (1 - EXPLAINED) * float(((x - x.mean()) ** 2).sum())
+    return (run.config.algorithm or "").lower() in CENTRED_ALGORITHMS or run.framework == "trl"
 
 
 def loss_series(run: Run) -> Series | None:
@@ -65,7 +44,7 @@ def loss_series(run: Run) -> Series | None:
 def by_construction(run: Run, loss: Series) -> PolicyLoss | None:
     """Return why this loss says nothing about learning, whatever the policy does; None if it may."""
     values = loss.numbers
-    return _zero(run, values) or _is_kl(run, loss) or _centred(run, values) or _rounding(values)
+    return _zero(run, values) or _is_kl(run, loss) or _centred(run, values)
 
 
 def _nothing(because: Explanation, numbers: LossNumbers) -> PolicyLoss:
@@ -94,7 +73,7 @@ def _is_kl(run: Run, loss: Series) -> PolicyLoss | None:
     if slope <= 0 or min(explained, _line(x[usual], y[usual])[1]) < EXPLAINED:
         return None
     beta = run.config.kl_coefficient
-    known = beta if beta and abs(slope / beta - 1) < 1 - EXPLAINED + WHOLE * 10 else None
+    known = beta if beta and abs(slope / beta - 1) < 10 * (1 - EXPLAINED) else None
     return _nothing("kl_penalty", LossNumbers(points=loss.points, kl_factor=slope, kl_coefficient=known))
 
 
@@ -116,15 +95,3 @@ def _centred(run: Run, values: Values) -> PolicyLoss | None:
     if len(values) > 1 and abs(values.mean()) > values.std():
         return None  # the data disagree: it is weighted by tokens, or holds another term
     return _nothing("one_update", LossNumbers(points=len(values)))
-
-
-def _rounding(values: Values) -> PolicyLoss | None:
-    """A few smallest steps of the number format and nothing else."""
-    some = np.abs(values[values != 0])
-    if len(values) < LEAST or len(some) == 0:
-        return None
-    steps = some / some.min()
-    whole = np.abs(steps - np.round(steps)) < WHOLE
-    if (whole & (steps <= A_FEW)).sum() + (len(values) - len(some)) < NEARLY_ALL * len(values):
-        return None
-    return _nothing("rounding", LossNumbers(points=len(values), rounding=float(some.min())))

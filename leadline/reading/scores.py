@@ -188,8 +188,7 @@ def independent(run: Run, name: str) -> bool:
 
 
 def problems(view: View, name: str) -> int | None:
-    """Return how many held-out problems a score is the mean of: as the log or the settings say, else as many as the
-    samples kept whose scores have that mean; None if nothing says."""
+    """Return how many held-out problems a score is the mean of, as the log or the settings say; None if they do not."""
     series = view.run.get(name)
     if series is None:
         return None
@@ -198,8 +197,7 @@ def problems(view: View, name: str) -> int | None:
     counts = [float(np.median(one.numbers)) for one in sizes]
     set_to = [value for key, value in view.run.config.raw.items() if _is_size(key)]
     counts += [float(value) for value in set_to if isinstance(value, (int, float))]
-    said = next((int(count) for count in counts if count >= 1 and count == int(count)), None)
-    return _samples_behind(view.run, series) if said is None else said
+    return next((int(count) for count in counts if count >= 1 and count == int(count)), None)
 
 
 def grain(view: View, series: Series) -> float:
@@ -217,19 +215,6 @@ def grain(view: View, series: Series) -> float:
         if float(values.max()) > most or float(np.abs(solved - np.round(solved)).max()) > WHOLE:
             return 0.0
     return float(np.sqrt(np.mean(values * (most - values)) / count))
-
-
-def _samples_behind(run: Run, series: Series) -> int | None:
-    """Return how many samples were kept of an evaluation, where the mean of their scores is the score at every step,
-    and they are not all scored alike, which proves nothing."""
-    counts = set()
-    for step in {*series.steps.tolist()} & {*run.rollouts.steps}:
-        scores = np.array([sample.score for sample in run.rollouts.at(step)])
-        value = float(series.values[series.steps == step][0])
-        if not len(scores) or np.ptp(scores) == 0 or not abs(float(scores.mean()) - value) < ROUNDED:
-            return None
-        counts.add(len(scores))
-    return min(counts, default=None)
 
 
 def _is_size(key: str) -> bool:

@@ -115,9 +115,7 @@ def stretch_of(whole: Whole, name: str) -> Stretch:
 @asked_once
 def current(whole: Whole) -> Stretch:
     """Return the stretch that counts now."""
-    outside = [
-        Stretch(broke.found.step, broke.cause) for broke in breaks_of(whole) if broke.from_outside and not broke.slight
-    ]
+    outside = [Stretch(broke.found.step, broke.cause) for broke in breaks_of(whole) if broke.from_outside]
     return max((*outside, *_slid(whole)), key=lambda stretch: stretch.first or 0.0, default=WHOLE_RUN)
 
 

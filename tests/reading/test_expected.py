@@ -55,8 +55,8 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("kl/ref", ZERO), kl_coefficient=0.1),
     ),
     "negative_update_kl": (
-        run(one("kl/update", WIGGLE, kind="nats/token, k1 old-new")),
-        run(one("kl/update", WIGGLE, kind="nats/token, k2 (half squared), >=0")),
+        run(one("kl/update", WIGGLE)),
+        run(one("kl/update", np.abs(WIGGLE))),
     ),
     "reward_after_kl": (
         run(REWARD, one("reward/after_kl_mean", REWARD.values - KL), kl_place="reward"),

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
-from simulated import noise
 from topics import Topic as KlReward
 from topics import read_kl as read
 from topics import read_reward
@@ -264,26 +263,3 @@ def test_a_kl_that_came_down_from_where_it_shot_at_first_was_not_destructive_sin
     (fall,) = (found for found in read_reward(view).findings if found.id == "reward.declining")
     assert fall.since_step is not None
     assert fall.since_step <= 5  # where the points fell, not where the curve has its second place
-
-
-def of(*series: Series) -> KlReward:
-    return read(View(Run("here", series=series, config=PLAN)))
-
-
-def test_one_stray_last_point_of_kl_is_no_regime() -> None:
-    steps = np.arange(26)
-    kl = 0.0015 * np.maximum(steps - 5, 0) ** 1.1
-    reward = 0.01 + 0.012 * np.maximum(steps - 8, 0) + 0.004 * noise(26, 0.0, 1)
-    stray = kl.copy()
-    stray[-1] = 0.2 * kl[-1]
-    for values, said in ((kl, "rising/rising"), (stray, "undecided")):
-        read_ = of(
-            Series("kl/ref", "kl", "test", steps, values), Series("reward/mean", "reward", "test", steps, reward)
-        )
-        assert read_.regime == said
-    gone_on = np.append(stray, kl[-1] + 0.002)  # it was one point
-    read_ = of(
-        Series("kl/ref", "kl", "test", np.arange(27), gone_on),
-        Series("reward/mean", "reward", "test", np.arange(27), np.append(reward, reward[-1] + 0.012)),
-    )
-    assert read_.regime == "rising/rising"

@@ -95,15 +95,6 @@ def test_without_their_number_or_a_unit_nothing_is_known_about_luck(
     assert grain(view, series) == 0.0
 
 
-def test_kept_samples_of_an_evaluation_say_on_how_many_problems(tmp_path: Path) -> None:
-    samples = [{"prompt": f"q{n}", "response": "a", "correct": n < 5} for n in range(20)]
-    folder = tmp_path / "eval" / "step_400"
-    folder.mkdir(parents=True)
-    (folder / "samples.jsonl").write_text("".join(json.dumps(one) + "\n" for one in samples))
-    (folder / "metrics.json").write_text(json.dumps({"accuracy": 0.25}))
-    assert problems(view_of(tmp_path, {}), "eval/acc/mean") == 20
-
-
 def test_where_nothing_says_how_many_it_is_unknown(tmp_path: Path) -> None:
     assert problems(view_of(tmp_path, {"eval_accuracy": DOWN}), "eval/acc/mean") is None
 

@@ -52,15 +52,3 @@ def test_a_break_that_a_finding_speaks_of_is_not_said_twice() -> None:
     jumped = series("entropy", 6.0 * (STEPS > 200), 5)
     told = Finding("stability.entropy", 0.9, "concern", Facts(), 200)
     assert ids(Run("here", series=(jumped,)), (told,)) == []
-
-
-def test_a_key_nobody_understands_that_shifts_with_a_finding_is_named() -> None:
-    odd, calm = series("my/odd", 6.0 * (STEPS > 150), 6), series("my/calm", 0.0, 7)
-    (finding,) = read(View(Run("here", unread=(odd, calm))), (FALL,))
-    assert finding.id == "unexplained.unread_key"
-    assert finding.facts.keys == ("my/odd",)
-    assert finding.facts.more == 0
-
-
-def test_keys_are_left_alone_where_nothing_was_found() -> None:
-    assert ids(Run("here", unread=(series("my/odd", 6.0 * (STEPS > 150), 6),)), ()) == []

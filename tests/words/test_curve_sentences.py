@@ -23,7 +23,6 @@ from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.policy_loss_jump import LossJump
 from leadline.findings.reward_break import RewardBreak
 from leadline.findings.reward_fall import RewardFall
-from leadline.findings.reward_hacks_logged import HacksLogged
 from leadline.findings.reward_prompts_changed import PromptsChanged
 from leadline.findings.signal_nan import BadValues, NotNumbers
 from leadline.findings.signal_sampler_mismatch import SamplerMismatch
@@ -32,27 +31,17 @@ from leadline.findings.stability_degrading import Degrading, Worsened
 from leadline.findings.stability_moved import EntropyMoved, GradientNorm
 from leadline.findings.stability_spike import LoudValue, Spikes
 from leadline.findings.stability_stuck import StuckSeries, StuckValue
-from leadline.findings.timeline_order import OnsetOrder, Tier, UnreadKeys
+from leadline.findings.timeline_order import OnsetOrder, Tier
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 
 OUTSIDE = Cause("outside", shifted=("reward/std",), still=("kl/ref", "entropy", "grad_norm"))
 
 SAID: list[tuple[str, Facts, str]] = [
     (
-        "reward.hacks_logged",
-        HacksLogged("n_hacks", 0.5, 60.0),
-        "The log counts hacking: n_hacks rose 0.50 → 60. Read samples before trusting the reward.",
-    ),
-    (
         "reward.break",
-        RewardBreak(150, 150, 151, -0.4, OUTSIDE, unlogged=False),
+        RewardBreak(150, 150, 151, -0.4, OUTSIDE),
         "Reward dropped 0.4 at step 150. KL, entropy, and gradient norm didn't move: suspect prompts or reward "
         "function. Reward std shifted too.",
-    ),
-    (
-        "reward.break",
-        RewardBreak(150, 100, 181, 0.4, Cause("unlogged"), unlogged=True),
-        "Reward rose 0.4 between steps 100 and 181, a gap in the log: cause unknown.",
     ),
     (
         "reward.peaked",
@@ -128,9 +117,8 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "policy_loss.jump",
-        LossJump(150, Cause("settings", shifted=("grad_norm",)), before=0.1, after=0.4),
-        "Policy loss jumped 0.100 → 0.400 at step 150. Likely cause: learning rate changed there. Gradient "
-        "norm shifted too.",
+        LossJump(150, Cause("policy", shifted=("grad_norm",)), before=0.1, after=0.4),
+        "Policy loss jumped 0.100 → 0.400 at step 150. Gradient norm shifted too.",
     ),
     (
         "policy_loss.jump",
@@ -192,12 +180,6 @@ SAID: list[tuple[str, Facts, str]] = [
         UnexplainedBreak(82, (SeriesMove("kl/ref", rose=True), SeriesMove("entropy", rose=False)), ()),
         "KL jumped and entropy dropped at step 82, unexplained: no learning-rate change, resume, or reference reset, "
         "and no other metric shifts.",
-    ),
-    (
-        "unexplained.unread_key",
-        UnreadKeys("reward.peaked", 150, ("my/odd", "my/other"), more=3),
-        "Unmapped keys `my/odd`, `my/other`, and 3 more shifted near step 150: check them, or map them with `--map "
-        "NAME=KEY`.",
     ),
 ]
 

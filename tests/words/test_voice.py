@@ -41,7 +41,7 @@ from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.findings.stability_moved import EntropyMoved, GradientNorm
 from leadline.findings.stability_spike import LoudValue, Spikes
 from leadline.findings.stability_stuck import StuckSeries, StuckValue
-from leadline.findings.timeline_order import OnsetOrder, Tier, UnreadKeys
+from leadline.findings.timeline_order import OnsetOrder, Tier
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.run import Event
 from leadline.words.review import NO_BETTER, NOT_TRUSTED
@@ -121,9 +121,9 @@ MORE: tuple[Facts, ...] = (  # ways of saying it that no example shows
     PromptsChanged(PromptChange(140, 150), (PromptChange(200, 210), PromptChange(290, 300))),
     ResponsesChanged((Move("copied", 0.2, 0.9), Move("unlike", 1.0, 2.5)), 240, 240, 260, 0.88, 230),
     RepeatedPrompts(512, 0.9, None, None),
-    RewardBreak(150, 140, 160, 0.4, Cause("outside", still=("kl/ref", "entropy")), unlogged=False),
-    RewardBreak(150, 140, 160, -0.4, Cause("event", NEW_RATE, shifted=("kl/ref",)), unlogged=False),
-    RewardBreak(150, 140, 160, -0.4, Cause("prompts", prompts=PromptChange(140, 160)), unlogged=True),
+    RewardBreak(150, 140, 160, 0.4, Cause("outside", still=("kl/ref", "entropy"))),
+    RewardBreak(150, 140, 160, -0.4, Cause("event", NEW_RATE, shifted=("kl/ref",))),
+    RewardBreak(150, 140, 160, -0.4, Cause("prompts", prompts=PromptChange(140, 160))),
     RewardFall(0.9, 1, 0.2, 0.9, peaked=False, sudden_step=140),
     RewardOutage(301, 309, 9, 0.0, False),
     RewardOutage(301, 309, 9, 0.97, True, tools=True),
@@ -133,7 +133,6 @@ MORE: tuple[Facts, ...] = (  # ways of saying it that no example shows
     TurnsChange("turns", 3.1, 9.8, "rose"),
     TurnsChange("tool_calls", 4.2, 0.6, None),
     UnexplainedBreak(82, (SeriesMove("kl/ref", rose=True),), ("len/response_mean", "my/key")),
-    UnreadKeys("reward.peaked", 150, ("my/odd",), more=0),
 )
 SAID_BY_TESTS = (*examples(), *((type(facts).__name__, facts.say()) for facts in MORE))
 
