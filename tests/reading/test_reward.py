@@ -10,7 +10,9 @@ from topics import read_reward as read
 
 from leadline.digits import number
 from leadline.facts.finding import Finding
+from leadline.findings import found_in
 from leadline.reading.view import View
+from leadline.records import replace
 from leadline.run import Event, Rollout, Rollouts, Run, Series
 
 LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
@@ -82,6 +84,15 @@ def test_a_gain_dated_to_several_points_may_be_learning_and_a_jump_between_two_f
     assert jump.facts.cause.kind == "outside"
     assert steep.facts.last_step - steep.facts.first_step > 1
     assert steep.facts.cause.kind == "none"
+
+
+def test_a_count_of_hacking_that_rises_is_reported_and_one_that_stays_is_not() -> None:
+    rising = logged("reward/mean", ramp(0, 1), 0.05, 1)
+    name, grows = "env/reward_hacking_count", ramp(0, 40)
+    for key, counts, told in ((name, grows, True), (name, ramp(3, 3), False), ("eval/hackerrank", grows, False)):
+        count = replace(logged("n", counts, 0.5, 2), key=key)
+        run = Run("here", series=(rising,), unread=(count,))
+        assert ("reward.hacks_logged" in {found.id for found in found_in(View(run))}) is told
 
 
 def test_a_reward_that_ends_on_nan_tells_its_last_number() -> None:

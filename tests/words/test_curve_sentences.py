@@ -23,6 +23,7 @@ from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.policy_loss_jump import LossJump
 from leadline.findings.reward_break import RewardBreak
 from leadline.findings.reward_fall import RewardFall
+from leadline.findings.reward_hacks_logged import HacksLogged
 from leadline.findings.reward_prompts_changed import PromptsChanged
 from leadline.findings.signal_nan import BadValues, NotNumbers
 from leadline.findings.signal_sampler_mismatch import SamplerMismatch
@@ -37,6 +38,11 @@ from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 OUTSIDE = Cause("outside", shifted=("reward/std",), still=("kl/ref", "entropy", "grad_norm"))
 
 SAID: list[tuple[str, Facts, str]] = [
+    (
+        "reward.hacks_logged",
+        HacksLogged("n_hacks", 0.5, 60.0),
+        "The log counts hacking: n_hacks rose 0.50 → 60. Read samples before trusting the reward.",
+    ),
     (
         "reward.break",
         RewardBreak(150, 150, 151, -0.4, OUTSIDE),
