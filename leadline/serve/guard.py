@@ -129,9 +129,8 @@ def doors_for(
 class Guard:
     """ASGI app that refuses what may not come in, and tells browsers what they may do with an answer."""
 
-    def __init__(self, app: App, doors: Doors, end: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, app: App, doors: Doors) -> None:
         self._app, self._doors = app, doors
-        self.end = end  # has the streams of the application end, before the server waits for them
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

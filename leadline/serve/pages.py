@@ -38,7 +38,7 @@ def h(text: object, most: int = 400) -> str:
     return html.escape(line(str(text), most))
 
 
-def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = "/events") -> str:
+def page(title: str, body: str, *, here: str = "", change: int = 0, news: str = "/news") -> str:
     links = (("/", "Triage"), ("/runs", "All runs"))
     nav = "".join(f'<a href="{to}"{" aria-current=page" if to == here else ""}>{h(name)}</a>' for to, name in links)
     return (
@@ -46,7 +46,7 @@ def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = 
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f'<title>{h(title)} · {words.TITLE}</title><link rel="stylesheet" href="/static/app.css">'
         '<script src="/static/app.js" defer></script></head>'
-        f'<body data-change="{change}" data-live="{h(live)}"><a class="skip" href="#main">Skip to content</a>'
+        f'<body data-change="{change}" data-news="{h(news)}"><a class="skip" href="#main">Skip to content</a>'
         f'<header><strong>{words.TITLE}</strong><nav aria-label="Pages">{nav}</nav>{"" if here == "/runs" else SEARCH}'
         '<span id="status" role="status"></span></header>'
         f'<main id="main" tabindex="-1">{body}</main></body></html>\n'

@@ -65,15 +65,8 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
         say(OTHER_NAMES)
     ended = threading.Event()
     scanning = threading.Thread(target=_scans, args=(shelf, options, ended, say), daemon=True)
-    page = application(shelf, doors, mounts)
-
-    class _PageServer(uvicorn.Server):
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            page.end()
-            await super().shutdown(sockets)
-
     config: Any = uvicorn.Config(
-        page,
+        application(shelf, doors, mounts),
         log_level="warning",
         access_log=False,  # an address may hold the token of a first visit
         server_header=False,
@@ -83,7 +76,7 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
     if options.roots:
         scanning.start()
     try:
-        _PageServer(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])
     finally:
         ended.set()
         if options.roots:

@@ -128,6 +128,19 @@ def test_a_run_is_shown_by_its_report_and_its_reading(shelf: Shelf, lab: Path) -
     assert browser.get("/run/nothing").status_code == 404
 
 
+def test_an_open_page_is_told_of_rows_that_were_written_and_of_files_that_grew(shelf: Shelf, lab: Path) -> None:
+    browser, path = Browser(shelf), f"/run/{key_of(str(lab / 'web' / 'only'))}/news"
+    before = browser.get(path).json()
+    assert browser.get(path).json() == before
+    assert f'data-change="{before["change"]}"' in browser.get("/").text
+    write_run(lab / "web" / "only", steps=55)
+    grown = browser.get(path).json()
+    assert grown["mark"] != before["mark"]
+    put(shelf, ROW)
+    assert browser.get("/news").json() == {"change": browser.get(path).json()["change"]}
+    assert browser.get("/news").json()["change"] > before["change"]
+
+
 def test_two_runs_are_compared(shelf: Shelf, lab: Path) -> None:
     keys = [key_of(str(lab / "math" / name)) for name in ("grpo-seed0", "ppo-seed0")]
     answer = Browser(shelf).get(f"/compare?run={keys[0]}&run={keys[1]}")
@@ -322,7 +335,7 @@ def test_off_loopback_a_token_is_demanded_and_leaves_the_address(shelf: Shelf) -
     assert doors_for("localhost", 7310, (), token=None).token is None
     assert len(doors_for("0.0.0.0", 7310, (), token=None).token or "") >= 32
     browser = Browser(shelf, doors_for("0.0.0.0", 7310, ("lab.example",), token="let me in, please"))
-    for path in ("/", "/runs", "/api/rows", "/events", "/static/app.js", "/?token=wrong"):
+    for path in ("/", "/runs", "/api/rows", "/news", "/static/app.js", "/?token=wrong"):
         answer = browser.get(path)
         assert answer.status_code in (401, 403)
         assert "<table" not in answer.text
