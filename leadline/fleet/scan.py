@@ -16,7 +16,7 @@ from ..errors import LeadlineError
 from ..records import dataclass
 from ..shelf.home import owner as this_process
 from ..shelf.row import Task, UnitOutcome
-from ..shelf.store import LEASE, Scope, Shelf, shard_of
+from ..shelf.store import LEASE, Scope, Shelf
 from ..sources.remote import is_address
 from .divide import units
 
@@ -59,28 +59,26 @@ def scan(
     shelf: Shelf,
     engine: Engine,
     *,
-    shard: tuple[int, int] = (0, 1),
     again: bool = False,
     progress: Callable[[Tally], None] = lambda tally: None,
     problem: Callable[[LeadlineError], None] | None = None,
     ended: threading.Event | None = None,
 ) -> Tally:
-    """Bring the rows of all runs below `roots` up to date, and return what was done. `shard`: the part of all
-    places to read, its number from 0 and their count. `again`: read unchanged runs, too.
-    `ended` asks it to end before all is read."""
+    """Bring the rows of all runs below `roots` up to date, and return what was done. Several scans of one shelf, on
+    whatever machines, share the work. `again`: read unchanged runs, too. `ended` asks it to end before all is read."""
     began = shelf.base.now()
     maker = f"{MAKER}/{began}" if again else MAKER
     tally, whole = Tally(), []
     for root in map(settled, roots):
         try:
-            tally.units += _note(root, shelf, shard, began)
+            tally.units += _note(root, shelf, began)
         except LeadlineError as error:
             if problem is None or len(roots) == 1:
                 raise
             problem(error)
         else:
             whole.append(root)
-    scope = Scope(tuple(whole), began, *shard, maker)
+    scope = Scope(tuple(whole), began, maker)
     if not whole:
         return tally
     owner = f"{this_process()}:{time.monotonic_ns()}"
@@ -104,13 +102,8 @@ def settled(root: str) -> str:
     return root.rstrip("/") if is_address(root) else str(Path(root).absolute())
 
 
-def _note(root: str, shelf: Shelf, shard: tuple[int, int], began: float) -> int:
-    found = (
-        unit
-        for unit in units(root, skip=() if shelf.file is None else (shelf.file,))
-        if shard_of(unit.place) % shard[1] == shard[0]
-    )
-    count = 0
+def _note(root: str, shelf: Shelf, began: float) -> int:
+    found, count = units(root, skip=() if shelf.file is None else (shelf.file,)), 0
     while batch := list(islice(found, BATCH)):
         shelf.note(batch, began)
         count += len(batch)

@@ -30,17 +30,15 @@ class Scope:
 
     roots: tuple[str, ...]
     began: float
-    shard: int = 0
-    shards: int = 1
     maker: str = ""  # rows that another version made are made anew
 
     @property
     def where(self) -> str:
-        return f"root IN ({', '.join('?' * len(self.roots))}) AND shard % ? = ?"
+        return f"root IN ({', '.join('?' * len(self.roots))})"
 
     @property
     def values(self) -> tuple[object, ...]:
-        return (*map(stored, self.roots), self.shards, self.shard)
+        return tuple(map(stored, self.roots))
 
 
 class Shelf:
@@ -75,13 +73,13 @@ class Shelf:
     # --- what is to be read
 
     def note(self, units: Sequence[Unit], began: float) -> None:
-        """Write down a batch of units that were found."""
+        """Write down a batch of units that were found. Of scans at the same time the one that began last counts."""
         with self.base.writing():
             self.base.many(
-                "INSERT INTO places (place, root, shard, wanted, seen_at) VALUES (?, ?, ?, ?, ?)"
+                "INSERT INTO places (place, root, wanted, seen_at) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (place) DO UPDATE SET root = excluded.root, wanted = excluded.wanted,"
-                " seen_at = excluded.seen_at",
-                [(stored(unit.place), stored(unit.root), shard_of(unit.place), unit.mark, began) for unit in units],
+                " seen_at = excluded.seen_at WHERE places.seen_at < excluded.seen_at",
+                [(stored(unit.place), stored(unit.root), unit.mark, began) for unit in units],
             )
 
     def claim(self, scope: Scope, owner: str, limit: int) -> list[Task]:
@@ -312,10 +310,6 @@ def key_of(identity: str) -> str:
     return hashlib.sha256(identity.encode("utf-8", errors="surrogateescape")).hexdigest()[:20]
 
 
-def shard_of(place: str) -> int:
-    return zlib.crc32(place.encode("utf-8", errors="surrogateescape"))
-
-
 def stored(text: str) -> str:
     """Return a text as a database takes it: names on disk may hold bytes that are not text, and Postgres takes no NUL.
 
@@ -341,7 +335,7 @@ def meant(text: str) -> str:
 ESCAPE = "\ufdd0"  # no character, in any text
 
 
-VERSION = 4
+VERSION = 5
 KINDS = {"str": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION"}
 
 
@@ -371,7 +365,6 @@ TABLES = (
     """CREATE TABLE places (
     place TEXT PRIMARY KEY,
     root TEXT NOT NULL,
-    shard BIGINT NOT NULL,                   -- a number made from its name, to part places among machines
     wanted TEXT NOT NULL,                    -- mark of what lies there
     done TEXT,                               -- mark of what was read; none: never read
     maker TEXT,                              -- the version that read it
