@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -14,7 +14,6 @@ from .. import __version__
 from ..contract import SCHEMA
 from ..errors import LeadlineError
 from ..records import dataclass
-from ..shelf.home import owner as this_process
 from ..shelf.row import Task, UnitOutcome
 from ..shelf.store import LEASE, Scope, Shelf
 from ..sources.remote import is_address
@@ -81,7 +80,7 @@ def scan(
     scope = Scope(tuple(whole), began, maker)
     if not whole:
         return tally
-    owner = f"{this_process()}:{time.monotonic_ns()}"
+    owner = uuid.uuid4().hex
     with _renewing(shelf, owner):
         try:
             _read_all(shelf, engine, scope, owner, tally, progress, ended or threading.Event())

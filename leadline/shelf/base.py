@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -11,11 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadState, need
+from ..state import state_folder
 
 PATIENCE = 30.0  # seconds to wait for another program that writes
 POSTGRES = ("postgres://", "postgresql://")
 SQLITE = "sqlite:///"
 MEMORY = ":memory:"  # a store that lasts as long as its process
+
+
+def default_store() -> str:
+    """Return the address in LEADLINE_STORE, or a file in the user's folder."""
+    return os.environ.get("LEADLINE_STORE") or str(state_folder() / "shelf.db")
 
 
 def open_base(url: str, *, write: bool = True) -> Base:

@@ -15,11 +15,10 @@ from pathlib import Path
 
 from ..errors import BadState
 from ..records import astuple, dataclass
-from .base import Base, Sqlite, open_base
-from .home import default_store, is_dead
+from .base import Base, Sqlite, default_store, open_base
 from .row import COLUMNS, Row, ShelfEntry, Task, Unit, UnitOutcome
 
-LEASE = 120.0  # seconds; whoever reads renews it well before
+LEASE = 60.0  # seconds; whoever reads renews it well before
 ATTEMPTS = 3  # readings that ended their reader, after which it is not tried again
 FIELDS = ", ".join(COLUMNS)
 
@@ -85,12 +84,6 @@ class Shelf:
     def claim(self, scope: Scope, owner: str, limit: int) -> list[Task]:
         """Lease places that are due and not being read, and return them as tasks."""
         now = self.base.now()
-        leased = (
-            f"SELECT DISTINCT leased_by FROM places WHERE {scope.where} AND leased_by IS NOT NULL AND leased_until >= ?"
-        )
-        for (holder,) in self.base.rows(leased, (*scope.values, now)):
-            if is_dead(holder):  # a process of this machine: its places are read without waiting
-                self.base.run("UPDATE places SET leased_by = NULL WHERE leased_by = ?", (holder,))
         with self.base.writing():
             found = self.base.rows(
                 f"SELECT place, root, wanted, attempts FROM places WHERE {scope.where} AND seen_at >= ?"
