@@ -84,10 +84,6 @@ class Base:
         with self._guard:
             self._base.cursor().executemany(self.sql(query), values)
 
-    def columns(self, table: str) -> set[str]:
-        """Return the names of a table's columns; empty if there is no such table."""
-        raise NotImplementedError
-
     def sql(self, statement: str) -> str:
         """Return a statement of ours as this database takes it."""
         raise NotImplementedError
@@ -153,9 +149,6 @@ class Sqlite(Base):
     def sql(self, statement: str) -> str:
         return statement.replace("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")
 
-    def columns(self, table: str) -> set[str]:
-        return {name for (name,) in self.rows("SELECT name FROM pragma_table_info(?)", (table,))}
-
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         with self._guard, transaction(self._base) as base:
@@ -192,10 +185,6 @@ class Postgres(Base):
 
     def sql(self, statement: str) -> str:
         return statement.replace("BLOB", "BYTEA").replace("%", "%%").replace("?", "%s")
-
-    def columns(self, table: str) -> set[str]:
-        found = self.rows("SELECT column_name FROM information_schema.columns WHERE table_name = ?", (table,))
-        return {name for (name,) in found}
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -258,8 +258,6 @@ class Shelf:
         try:
             if write:
                 self._create()
-            elif not self.base.columns("shelf"):
-                raise self._unusable("nothing was ever written to it")
             version = int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
         except self.base.fails as error:
             raise self._unusable(str(error).strip()) from error
@@ -268,15 +266,13 @@ class Shelf:
 
     def _create(self) -> None:
         """Create the tables, if there are none; several machines may begin at the same time."""
-        if self.base.columns("shelf"):
-            return
+        begun = "INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0) ON CONFLICT DO NOTHING"
         with self.base.writing():
             if not isinstance(self.base, Sqlite):
                 self.base.run("SELECT pg_advisory_xact_lock(7305)")
-            if not self.base.columns("shelf"):
-                for statement in TABLES:
-                    self.base.run(statement)
-                self.base.run("INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0)", (VERSION,))
+            self.base.run("CREATE TABLE IF NOT EXISTS shelf (key TEXT PRIMARY KEY, value BIGINT NOT NULL)")
+            for statement in TABLES if self.base.run(begun, (VERSION,)) else ():
+                self.base.run(statement)
 
     def _unusable(self, why: str) -> BadState:
         return BadState(
@@ -353,8 +349,7 @@ def _columns() -> Iterator[tuple[str, str]]:
     yield from BESIDE_ROW.items()
 
 
-TABLES = (
-    "CREATE TABLE shelf (key TEXT PRIMARY KEY, value BIGINT NOT NULL)",  # its version, and the counter of changes
+TABLES = (  # beside `shelf`, which holds the version and the counter of changes
     """CREATE TABLE places (
     place TEXT PRIMARY KEY,
     root TEXT NOT NULL,
