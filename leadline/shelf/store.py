@@ -75,10 +75,10 @@ class Shelf:
         """Write down a batch of units that were found. Of scans at the same time the one that began last counts."""
         with self.base.writing():
             self.base.many(
-                "INSERT INTO places (place, root, wanted, seen_at) VALUES (?, ?, ?, ?)"
+                "INSERT INTO places (place, root, wanted, stray, seen_at) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (place) DO UPDATE SET root = excluded.root, wanted = excluded.wanted,"
-                " seen_at = excluded.seen_at WHERE places.seen_at < excluded.seen_at",
-                [(stored(unit.place), stored(unit.root), unit.mark, began) for unit in units],
+                " stray = excluded.stray, seen_at = excluded.seen_at WHERE places.seen_at < excluded.seen_at",
+                [(stored(unit.place), stored(unit.root), unit.mark, int(unit.stray), began) for unit in units],
             )
 
     def claim(self, scope: Scope, owner: str, limit: int) -> list[Task]:
@@ -86,7 +86,7 @@ class Shelf:
         now = self.base.now()
         with self.base.writing():
             found = self.base.rows(
-                f"SELECT place, root, wanted, attempts FROM places WHERE {scope.where} AND seen_at >= ?"
+                f"SELECT place, root, wanted, stray, attempts FROM places WHERE {scope.where} AND seen_at >= ?"
                 f" AND {DUE} AND (leased_by IS NULL OR leased_until < ?) ORDER BY place LIMIT ?{self.base.locking}",
                 (*scope.values, scope.began, scope.maker, now, now, limit),
             )
@@ -95,8 +95,12 @@ class Shelf:
                 [(owner, now + LEASE, place) for place, *_ in found],
             )
             return [
-                Task(Unit(meant(root), meant(place), wanted), self._known(place, scope.maker, now), attempts + 1)
-                for place, root, wanted, attempts in found
+                Task(
+                    Unit(meant(root), meant(place), wanted, bool(stray)),
+                    self._known(place, scope.maker, now),
+                    attempts + 1,
+                )
+                for place, root, wanted, stray, attempts in found
             ]
 
     def renew(self, owner: str) -> None:
@@ -354,6 +358,7 @@ TABLES = (  # beside `shelf`, which holds the version and the counter of changes
     place TEXT PRIMARY KEY,
     root TEXT NOT NULL,
     wanted TEXT NOT NULL,                    -- mark of what lies there
+    stray BIGINT NOT NULL,                   -- 1: a file beside folders of runs
     done TEXT,                               -- mark of what was read; none: never read
     maker TEXT,                              -- the version that read it
     again_at DOUBLE PRECISION,               -- when it is to be read again though nothing changed: it has ended
