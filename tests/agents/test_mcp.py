@@ -1,20 +1,15 @@
-"""`leadline mcp` through the official client: in memory, over stdio as a subprocess, and over HTTP on a real socket."""
+"""`leadline mcp` through the official client: in memory, and over stdio as a subprocess. `leadline serve` has HTTP."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 from conftest import EXAMPLES, trl_bytes
@@ -24,7 +19,6 @@ bpe_openai = pytest.importorskip("bpe_openai")
 
 import anyio  # noqa: E402
 from mcp import Client, StdioServerParameters  # noqa: E402
-from waiting import wait_for  # noqa: E402
 
 from leadline.agents.answers import page  # noqa: E402
 from leadline.agents.library import Library  # noqa: E402
@@ -379,55 +373,6 @@ def test_over_stdio_as_a_subprocess(place: Path) -> None:
     params = StdioServerParameters(command=sys.executable, args=["-m", "leadline", "mcp", str(place / "runs")])
     result = call(params, "read_run", path="rising")
     assert result.structured_content["verdict"] in ("continue", "undecided", "stop")
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@pytest.fixture
-def served(place: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "leadline", "mcp", str(place / "runs"), "--http", f"127.0.0.1:{port}"]
-    process = subprocess.Popen(command, env={**os.environ, "LEADLINE_MCP_TOKEN": TOKEN}, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(lambda: answers(port))
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def test_over_http(served: str) -> None:
-    import httpx2
-    from mcp.client.streamable_http import streamable_http_client
-
-    async def run() -> Any:
-        async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=120) as http,
-            Client(streamable_http_client(served, http_client=http)) as client,
-        ):
-            return await client.call_tool("sources", {"path": "rising"})
-
-    assert "reward/mean = reward (40, exact key)" in anyio.run(run).structured_content["series"]
-
-    def status(**headers: str) -> int:
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
-        basic = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-        try:
-            with urlopen(Request(served, body, {**basic, **headers}), timeout=60) as answer:
-                return int(answer.status)
-        except HTTPError as error:
-            return error.code
-
-    key = f"Bearer {TOKEN}"
-    assert status() == 401
-    assert status(Authorization="Bearer wrong") == 401
-    assert status(Authorization=key, Host="evil.example") == 421
-    assert status(Authorization=key, Origin="http://evil.example") == 403
 
 
 def test_http_off_loopback_needs_a_token() -> None:
