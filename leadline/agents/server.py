@@ -12,10 +12,10 @@ from ..errors import LeadlineError, need
 from ..report.plain import line, printable
 from ..report.plain import name as shown_name
 from ..words import tools as words
-from .answers import TEXT, Plain
+from .answers import Plain
 from .library import Library, with_links
 from .roots import only_below
-from .tools import TOOLS, Tool
+from .tools import TEXT, TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -54,7 +54,6 @@ def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, A
                 name=tool.name,
                 description=words.TOOLS[tool.name],
                 input_schema=tool.input_schema(),
-                output_schema=tool.answer,
                 annotations=types.ToolAnnotations(read_only_hint=tool.read_only),
             )
             for tool in tools.values()
@@ -82,11 +81,9 @@ def _answer(library: Library, tool: Tool, told: Mapping[str, Any]) -> Plain:
     asked = _checked(tool, told)
     with only_below(library.roots) as links:
         try:
-            found = tool.ask(library, asked)
+            answer = tool.ask(library, asked)
         except LeadlineError as error:
             raise with_links(error, links) from error
-    order = list(tool.answer["properties"])
-    answer = {name: found[name] for name in sorted(found, key=order.index)}  # raises for a name the schema leaves out
     return {**answer, "outside": line(words.links_outside(links), 400)} if links else answer
 
 

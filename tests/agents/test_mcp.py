@@ -107,9 +107,8 @@ def test_all_definitions_fit_their_budget(library: Library) -> None:
     reading = ["triage", "read_run", "evidence", "compare", "samples", "sources", "series", "check"]
     assert sorted(tool.name for tool in tools) == sorted([*reading, "review"])
     assert sorted(tool.name for tool in tools if tool.annotations.read_only_hint) == sorted(reading)
-    assert all(tool.output_schema for tool in tools)
     written = json.dumps([tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools])
-    assert 0 < tokens(written) <= 1900
+    assert 0 < tokens(written) <= 1000
 
 
 @pytest.mark.parametrize(
@@ -131,17 +130,9 @@ def test_all_definitions_fit_their_budget(library: Library) -> None:
         ("check", {"path": "rising", "regex": "ignore"}),
     ],
 )
-def test_answers_are_typed_and_short(library: Library, tool: str, asked: dict[str, Any]) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    server = build(library)
-
-    async def use(client: Client) -> Any:
-        tools = {entry.name: entry for entry in (await client.list_tools()).tools}
-        return tools[tool].output_schema, await client.call_tool(tool, asked)
-
-    schema, result = with_client(server, use)
+def test_answers_are_structured_and_short(library: Library, tool: str, asked: dict[str, Any]) -> None:
+    result = call(build(library), tool, **asked)
     assert not result.is_error, text_of(result)
-    jsonschema.validate(result.structured_content, schema)
     assert json.loads(text_of(result)) == result.structured_content
     assert tokens(text_of(result)) <= 800
     assert "\x1b" not in text_of(result)
