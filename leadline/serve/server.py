@@ -19,7 +19,6 @@ from ..records import dataclass
 from ..shelf.store import Shelf
 from ..sources.mapping import FILE
 from ..words.serve import AGENTS_AT, OTHER_NAMES
-from .guard import WILDCARDS, doors_for, is_loopback, names_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -49,13 +48,14 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
 
     from ..agents.server import PATH
     from .app import application
+    from .guard import WILDCARDS, doors_for, is_loopback, names_of
 
     host, listening = options.host, _listening(options.host, options.port)
     port = int(listening.getsockname()[1])
     agents = agents_app(shelf, options.roots)
     mounts = {} if agents is None else {PATH: agents}
     token = None if is_loopback(host) else os.environ.get(TOKEN) or None
-    doors = doors_for(host, port, options.names, token=token, may_act=options.allow_act, programs=mounts)
+    doors = doors_for(host, port, options.names, token=token, may_act=options.allow_act)
     names = names_of(host)
     for name in (*names, *(("127.0.0.1",) if host in WILDCARDS else ())):
         say(f"http://{name}:{port}/{'' if doors.token is None else f'?token={doors.token}'}")

@@ -29,7 +29,6 @@ NOT_SIGNED_IN = "Open the address that `leadline serve` printed: it contains the
 OTHER_NAMES = "For other host names, such as behind a proxy, add --allowed-host NAME."
 OTHER_PAGE = "Refused: another page asked for this."
 UNKNOWN_PAGE = "Refused: unknown which page asked for this."
-ONLY_FORMS = "Refused: only GET, HEAD, and POST of forms."
 NO_SUCH_RUN = "No such run."
 OUTSIDE = "This run's path leads outside the scanned folder, so it is not opened."
 COMPARE, COMPARE_SELECTED = "compare", "Compare selected"

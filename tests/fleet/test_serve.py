@@ -343,7 +343,7 @@ def test_off_loopback_a_token_is_demanded_and_leaves_the_address(shelf: Shelf) -
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
-    assert "SameSite=Strict" in cookie
+    assert "SameSite=strict" in cookie
     assert "let me in" not in cookie
     assert browser.get("/").status_code == 200  # the client keeps cookies
     assert browser.get("/api/rows", host="lab.example").status_code == 200
