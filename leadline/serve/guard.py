@@ -1,7 +1,7 @@
 """Check who may ask, and say what a browser may do with the answer: before every page, and before the MCP server.
 
 A page on loopback can be reached by any page in the user's browser: by a name that was rebound (hence the exact Host),
-or by a form of a foreign page (hence the Origin and the token of every form).
+or by a form of a foreign page (hence the Origin: every browser says it with a form, and what says none is refused).
 """
 
 from __future__ import annotations
@@ -60,11 +60,6 @@ class Doors:
     def cookie(self) -> str:
         """Return the browser's cookie: made from the token, and not the token itself."""
         return hmac.new(self.secret, f"cookie {self.token}".encode(), hashlib.sha256).hexdigest()
-
-    @property
-    def form_token(self) -> str:
-        """Return the token in every form of this page, which no other page can know."""
-        return hmac.new(self.secret, b"form", hashlib.sha256).hexdigest()
 
 
 def is_loopback(host: str) -> bool:

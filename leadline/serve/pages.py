@@ -28,7 +28,6 @@ class Visitor:
     """A reader of a page, with permissions."""
 
     may_act: bool = False
-    token: str = ""  # of every form
     name: str = ""  # as given the last time
     since: float | None = None  # their last visit
 
@@ -98,10 +97,10 @@ def triage(
 
 
 def _signed(visitor: Visitor) -> str:
-    """Return the fields by which a form of ours is known, and who sends it."""
+    """Return the field that says who sends a form."""
     return (
-        f'<input type="hidden" name="form" value="{visitor.token}"><label>Your name<input name="who" required'
-        f' maxlength="80" autocomplete="username" value="{h(visitor.name)}"></label>'
+        f'<label>Your name<input name="who" required maxlength="80" autocomplete="username" value="{h(visitor.name)}">'
+        "</label>"
     )
 
 
@@ -205,7 +204,7 @@ def table(
         to = address(asked, columns, page=asked.page + 1)
         more = f'<p><a id="more" rel="next" href="/runs?{h(to, 4000)}">More</a></p>'
     empty = "" if lines else f"<p>{h(words.NOTHING_FOUND)}</p>"
-    begin = '<form action="/compare">'  # with the token of a form it is posted: no token is ever in an address
+    begin = '<form action="/compare">'
     if visitor.may_act:
         begin = '<form class="says" method="post" action="/say">'
     return (

@@ -82,7 +82,6 @@ ACKNOWLEDGE_SELECTED = "Acknowledge selected"
 MUTE_SELECTED = "Mute selected for a day"
 NOT_IN_HEADLINE = ("silent", "seeds", "changed", "finished_rising", "unclear")  # needs that a row has to name itself
 MARK_SEEN = "Mark as seen"
-FOREIGN_FORM = "This form is not from this page."
 NOTHING_SELECTED = "No run selected."
 
 

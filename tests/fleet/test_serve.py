@@ -194,7 +194,7 @@ def test_what_a_person_acknowledged_is_no_longer_urgent_until_something_else_is(
     put(shelf, replace(ROW, need="wasting", verdict="stop", last_at=now))
     browser = Browser(shelf, Doors(frozenset({HOST}), may_act=True))
     key = key_of(ROW.identity)
-    form = {"form": browser.doors.form_token, "what": "acknowledge", "who": "Ada", "about": "wasting"}
+    form = {"what": "acknowledge", "who": "Ada", "about": "wasting"}
     assert browser.post(f"/run/{key}/say", form, origin=f"http://{HOST}").status_code == 303
     line = query.line_of(shelf, key, now)
     assert line is not None
@@ -218,7 +218,7 @@ def test_runs_are_acknowledged_and_muted_in_place_and_by_reason(shelf: Shelf) ->
     keys = {run.name: key_of(run.identity) for run in runs}
 
     def said(what: str, **more: str) -> int:
-        form = {"form": browser.doors.form_token, "what": what, **more}
+        form = {"what": what, **more}
         return browser.post("/say", form, origin=f"http://{HOST}").status_code
 
     assert said(f"acknowledge {keys['a']}", who="Ada") == 303
@@ -310,13 +310,14 @@ def test_a_foreign_page_can_neither_read_nor_act(shelf: Shelf) -> None:
     browser = Browser(shelf, Doors(frozenset({HOST}), may_act=True))
     put(shelf, ROW)
     path = f"/run/{key_of(ROW.identity)}/say"
-    form = {"form": browser.doors.form_token, "what": "note", "who": "Eve", "note": "x"}
+    form = {"what": "note", "who": "Eve", "note": "x"}
     assert browser.get("/api/rows", origin="http://evil.example").status_code == 403
     assert browser.get("/api/rows", sec_fetch_site="cross-site", sec_fetch_mode="no-cors").status_code == 403
     assert browser.post(path, form, origin="http://evil.example").status_code == 403
     assert browser.post(path, form, origin="null").status_code == 403
     assert browser.post(path, form).status_code == 403
-    assert browser.post(path, {**form, "form": "guessed"}, origin=f"http://{HOST}").status_code == 403
+    assert browser.post(path, form, sec_fetch_site="cross-site", sec_fetch_mode="navigate").status_code == 403
+    assert browser.post(path, form, sec_fetch_site="none").status_code == 403
     assert people.said_of(shelf, ROW.identity) == ()
     assert browser.post(path, form, origin=f"http://{HOST}").status_code == 303
 
@@ -324,7 +325,7 @@ def test_a_foreign_page_can_neither_read_nor_act(shelf: Shelf) -> None:
 def test_it_is_read_only_unless_allowed(shelf: Shelf) -> None:
     put(shelf, ROW)
     browser = Browser(shelf)
-    form = {"form": browser.doors.form_token, "what": "note", "who": "Ada", "note": "x"}
+    form = {"what": "note", "who": "Ada", "note": "x"}
     path = f"/run/{key_of(ROW.identity)}"
     assert browser.post(f"{path}/say", form, origin=f"http://{HOST}").status_code == 403
     assert '<form class="act"' not in browser.get(path).text
