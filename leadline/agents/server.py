@@ -1,4 +1,4 @@
-"""The MCP server: tools and one prompt. The protocol is the official package's."""
+"""The MCP server: tools. The protocol is the official package's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext as Context
     from starlette.applications import Starlette
 
-PROMPT = "review_run"
 PATH = "/mcp"
 
 
@@ -38,7 +37,6 @@ def build(library: Library) -> Server[Any]:
         instructions=words.INSTRUCTIONS,
         get_tool_input_schema=lambda called: by_name[called].input_schema() if called in by_name else None,
         **_answering_calls(library, by_name),
-        **_answering_for_the_prompt(),
     )
 
 
@@ -85,27 +83,6 @@ def _answer(library: Library, tool: Tool, told: Mapping[str, Any]) -> Plain:
         except LeadlineError as error:
             raise with_links(error, links) from error
     return {**answer, "outside": line(words.links_outside(links), 400)} if links else answer
-
-
-def _answering_for_the_prompt() -> dict[str, Any]:
-    """Return the handlers for the one prompt."""
-    from mcp import types
-    from mcp.shared.exceptions import MCPError
-
-    async def list_prompts(ctx: Context[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        argument = types.PromptArgument(name="path", description=words.REVIEW_PATH, required=True)
-        return types.ListPromptsResult(
-            prompts=[types.Prompt(name=PROMPT, description=words.REVIEW, arguments=[argument])]
-        )
-
-    async def get_prompt(ctx: Context[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        if params.name != PROMPT:
-            raise MCPError(types.INVALID_PARAMS, f"the one prompt here is {PROMPT}")
-        text = words.review(shown_name((params.arguments or {}).get("path", "")) or ".")
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(description=words.REVIEW, messages=[message])
-
-    return {"on_list_prompts": list_prompts, "on_get_prompt": get_prompt}
 
 
 def _checked(tool: Tool, told: Mapping[str, Any]) -> Mapping[str, Any]:

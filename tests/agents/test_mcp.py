@@ -351,15 +351,6 @@ def test_a_run_that_fell_silent_is_finished_as_for_the_command(
     assert json.loads(capsys.readouterr().out)["judgement"]["ended"] == "silent"
 
 
-def test_the_prompt_names_the_tools_and_the_run(library: Library) -> None:
-    async def use(client: Client) -> Any:
-        return (await client.get_prompt("review_run", {"path": "rising"})).messages[0].content.text
-
-    prompt = with_client(build(library), use)
-    assert "read_run" in prompt
-    assert "rising" in prompt
-
-
 def test_over_stdio_as_a_subprocess(place: Path) -> None:
     params = StdioServerParameters(command=sys.executable, args=["-m", "leadline", "mcp", str(place / "runs")])
     result = call(params, "read_run", path="rising")
