@@ -300,14 +300,13 @@ def test_a_log_that_grows_is_read_again(tmp_path: Path) -> None:
     log.parent.mkdir()
     log.write_bytes(trl_bytes(rows(20, 0.5)))
     library = Library(Roots.of([tmp_path]))
-    assert library.reading("run") is library.reading("run")
+    assert library.reading("run").run.last_step == 20
     log.write_bytes(trl_bytes(rows(30, 0.5)))
     assert library.reading("run").run.last_step == 30
 
 
 def test_a_triage_of_many_runs_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is kept of readings: here one, and no patience at all."""
-    monkeypatch.setattr("leadline.agents.library.KEPT", 1)
+    """Here without any patience."""
     monkeypatch.setattr("leadline.agents.library.PATIENCE", 0.0)
     for number in range(4):
         (tmp_path / f"run{number}").mkdir()
