@@ -146,15 +146,11 @@ def _runs(request: Request) -> Response:
     shelf, now, asked, visitor = _state(request).shelf, time.time(), _asked(request), _visitor(request)
     by = request.query_params.get("by", "")
 
-    told = request.query_params
-    wanted = told.getlist("col") or told.get("cols", "").split(",")
-    columns = tuple(name for name in pages.COLUMNS if name in wanted) or pages.SHOWN
-
     def made() -> str:
         choices = query.choices(shelf)
         if by in query.BY:
-            return pages.grouped(query.together(shelf, asked, by, now), by, asked, columns, choices)
-        return pages.table(*query.lines(shelf, asked, now), asked, columns, choices, now, visitor)
+            return pages.grouped(query.together(shelf, asked, by, now), by, asked, choices)
+        return pages.table(*query.lines(shelf, asked, now), asked, choices, now, visitor)
 
     return _kept(request, "Runs", made, visitor)
 

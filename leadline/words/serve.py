@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..digits import counted, duration, interval, number, sure, went
+from ..digits import counted, duration, interval, number, went
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
 
@@ -49,17 +49,10 @@ def not_called_so(host: str) -> str:
 COLUMNS = {
     "name": "Run",
     "spark": "Reward",
-    "verdict": "Verdict",
-    "outcome": "Outcome",
     "why": "Headline",
     "steps": "Steps",
-    "p": "Chance of gain",
-    "best": "Best checkpoint",
     "last": "Last row",
-    "hours": "Hours",
     "left": "GPU-h left",
-    "framework": "Framework",
-    "project": "Project",
 }
 SAID = {
     "acknowledge": "Acknowledged",
@@ -120,10 +113,6 @@ def ago(at: float | None, now: float) -> str:
     ('10 min ago', '')
     """
     return "" if at is None else f"{duration(round(max(0.0, now - at)))} ago"
-
-
-def pays(p: float | None) -> str:
-    return "" if p is None else sure(p)
 
 
 def amount(value: float | None) -> str:

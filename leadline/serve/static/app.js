@@ -126,11 +126,7 @@
   // An address holds what was chosen, and nothing that was left as it is.
   document.addEventListener("formdata", (event) => {
     if (!event.target.matches("[role=search]")) return;
-    const boxes = [...event.target.querySelectorAll("input[name=col]")];
-    const usual = !/[?&]cols?=/.test(location.search) && boxes.every((box) => box.checked === box.defaultChecked);
-    const chosen = [...event.formData].filter(
-      ([name, value]) => value && !(name === "sort" && value === "urgency") && !(name === "col" && usual)
-    );
+    const chosen = [...event.formData].filter(([name, value]) => value && !(name === "sort" && value === "urgency"));
     for (const name of new Set(event.formData.keys())) event.formData.delete(name);
     for (const [name, value] of chosen) event.formData.append(name, value);
   });
