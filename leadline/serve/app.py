@@ -29,7 +29,7 @@ from . import pages
 from .guard import Doors, Guard
 from .kept import PageCache
 from .pages import Visitor
-from .reports import Reports, allowed, mark_of, rules_of
+from .reports import Reports, allowed, mark_of
 
 URGENT = 6  # runs on the first page for each reason
 DAY = 86400.0
@@ -37,8 +37,8 @@ MOST_COMPARED = 20
 LARGEST_FORM = 65536  # bytes
 WHO, SINCE, LAST = "leadline_who", "leadline_since", "leadline_last"  # cookies; the script writes the last two
 YEAR = 365 * 86400
-MOMENT = 1.0  # seconds that a page of rows is kept: what goes by the clock alone, such as silence, may be as old
-PAGES = 64  # of rows that are kept
+PAGES = 64  # of rows that are kept, a second each: what goes by the clock alone, such as silence, may be as old
+FRAMED = {"content-security-policy": "frame-ancestors 'self'", "x-frame-options": "SAMEORIGIN"}
 STATIC = {"app.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8"}
 
 
@@ -49,7 +49,7 @@ class State:
     shelf: Shelf
     doors: Doors
     reports: Reports = field(default_factory=Reports)
-    kept: PageCache = field(default_factory=lambda: PageCache(PAGES, lasting=MOMENT))
+    kept: PageCache = field(default_factory=lambda: PageCache(PAGES))
     mounts: Mapping[str, Starlette] = field(default_factory=dict)
 
 
@@ -121,7 +121,7 @@ def _kept(request: Request, title: str, made: Callable[[], str], visitor: Visito
     """Return a page of rows, with all that changed until now. The counter is asked first: what is newer is told."""
     state, here = _state(request), request.url.path
     change = state.shelf.change
-    asked = (here, request.url.query, change, visitor)
+    asked = (here, request.url.query, change, visitor, int(time.time()))
     return HTMLResponse(state.kept.get(asked, lambda: pages.page(title, made(), here=here, change=change)))
 
 
@@ -216,12 +216,13 @@ def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
 
 
 def _framed(made: Callable[[], str]) -> HTMLResponse:
-    """Return a report to stand in a frame of ours; its scripts run by their digests alone."""
+    """Return a report to stand in a frame of ours. It names its scripts by their digests in itself; only who may frame
+    it has to be said in a header."""
     try:
         page = made()
     except LeadlineError as error:
         return _failed(error.what)
-    return HTMLResponse(page, headers={"content-security-policy": rules_of(page), "x-frame-options": "SAMEORIGIN"})
+    return HTMLResponse(page, headers=FRAMED)
 
 
 def _report(request: Request) -> Response:
