@@ -51,11 +51,12 @@ def verb(
 
     try:
         with Shelf(store) as shelf:
+            if force:
+                shelf.forget([settled(root) for root in roots])
             tally = scan(
                 roots,
                 shelf,
                 _engine(on, workers),
-                again=force,
                 progress=progress,
                 problem=lambda error: click.echo(error.told(printable), err=True),
                 ended=ended,

@@ -58,15 +58,13 @@ def scan(
     shelf: Shelf,
     engine: Engine,
     *,
-    again: bool = False,
     progress: Callable[[Tally], None] = lambda tally: None,
     problem: Callable[[LeadlineError], None] | None = None,
     ended: threading.Event | None = None,
 ) -> Tally:
     """Bring the rows of all runs below `roots` up to date, and return what was done. Several scans of one shelf, on
-    whatever machines, share the work. `again`: read unchanged runs, too. `ended` asks it to end before all is read."""
+    whatever machines, share the work. `ended` asks it to end before all is read."""
     began = shelf.base.now()
-    maker = f"{MAKER}/{began}" if again else MAKER
     tally, whole = Tally(), []
     for root in map(settled, roots):
         try:
@@ -77,7 +75,7 @@ def scan(
             problem(error)
         else:
             whole.append(root)
-    scope = Scope(tuple(whole), began, maker)
+    scope = Scope(tuple(whole), began, MAKER)
     if not whole:
         return tally
     owner = uuid.uuid4().hex
@@ -88,8 +86,6 @@ def scan(
             engine.close()
             shelf.release(owner)
     if ended is None or not ended.is_set():
-        if again:
-            shelf.made_by(scope, MAKER)
         tally.vanished = shelf.finish(scope)
         shelf.compare_seeds()
     progress(tally)

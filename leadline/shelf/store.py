@@ -183,11 +183,10 @@ class Shelf:
                 (stored(entry.row.identity), zlib.compress(entry.body, 6)),
             )
 
-    def made_by(self, scope: Scope, maker: str) -> None:
-        """Mark what a forced scan made anew as made by this version."""
-        self.base.run(
-            f"UPDATE places SET maker = ? WHERE {scope.where} AND maker = ?", (maker, *scope.values, scope.maker)
-        )
+    def forget(self, roots: Sequence[str]) -> None:
+        """Have the next scan of these roots read all of it."""
+        within = f"root IN ({', '.join('?' * len(roots))})"
+        self.base.run(f"UPDATE places SET maker = NULL, done = NULL WHERE {within}", tuple(map(stored, roots)))
 
     def finish(self, scope: Scope) -> int:
         """Mark the runs of places that were not found anymore; return how many are newly marked."""

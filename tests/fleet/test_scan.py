@@ -129,10 +129,11 @@ def test_a_review_has_its_run_read_again_and_no_other(lab: Path, shelf: Shelf) -
     assert scanned(shelf, lab)[1].read == []
 
 
-def test_again_reads_all_and_gives_the_same_rows(lab: Path, shelf: Shelf) -> None:
+def test_a_forgotten_root_is_read_whole_and_gives_the_same_rows(lab: Path, shelf: Shelf) -> None:
     scanned(shelf, lab)
     before = rows(shelf)
-    _, engine = scanned(shelf, lab, again=True)
+    shelf.forget((str(lab),))
+    _, engine = scanned(shelf, lab)
     assert len(engine.read) == 7
     assert rows(shelf) == before
     assert scanned(shelf, lab)[1].read == []
