@@ -31,7 +31,6 @@ class ServeOptions:
     """The user's options for the page."""
 
     roots: tuple[str, ...]
-    store: str | None
     host: str
     port: int
     names: tuple[str, ...]

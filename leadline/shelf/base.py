@@ -67,6 +67,7 @@ class Base:
     url: str  # without a password
     fails: tuple[type[Exception], ...]  # what it raises when it cannot be used now
     locking = ""  # ends a SELECT whose rows are to be changed
+    spelled: tuple[tuple[str, str], ...]  # what our statements say, and what this database says instead
     _base: Any
 
     def __init__(self) -> None:
@@ -86,7 +87,9 @@ class Base:
 
     def sql(self, statement: str) -> str:
         """Return a statement of ours as this database takes it."""
-        raise NotImplementedError
+        for ours, theirs in self.spelled:
+            statement = statement.replace(ours, theirs)
+        return statement
 
     @contextmanager
     def writing(self) -> Iterator[Any]:
@@ -106,6 +109,7 @@ class Sqlite(Base):
     """One file, no server. Many may read while one writes."""
 
     fails = (sqlite3.Error,)
+    spelled = (("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY"),)
 
     def __init__(
         self,
@@ -146,9 +150,6 @@ class Sqlite(Base):
             self.run("PRAGMA synchronous = NORMAL")  # a power cut loses rows that are read again
         self.run("PRAGMA cache_size = -32768")
 
-    def sql(self, statement: str) -> str:
-        return statement.replace("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")
-
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         with self._guard, transaction(self._base) as base:
@@ -168,6 +169,7 @@ class Postgres(Base):
     """A server that many machines write to. Leases go by its clock."""
 
     locking = " FOR UPDATE SKIP LOCKED"
+    spelled = (("BLOB", "BYTEA"), ("%", "%%"), ("?", "%s"))
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -182,9 +184,6 @@ class Postgres(Base):
                 f"The store {self.url} cannot be reached: {said}",
                 next_step="check the address, the user, and that the server runs",
             ) from error
-
-    def sql(self, statement: str) -> str:
-        return statement.replace("BLOB", "BYTEA").replace("%", "%%").replace("?", "%s")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
