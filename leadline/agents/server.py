@@ -30,14 +30,8 @@ def build(library: Library) -> Server[Any]:
     need("mcp.server", extra="mcp", to="serve agents")
     from mcp.server import Server
 
-    by_name = {tool.name: tool for tool in TOOLS}
-    return Server(
-        "leadline",
-        version=__version__,
-        instructions=words.INSTRUCTIONS,
-        get_tool_input_schema=lambda called: by_name[called].input_schema() if called in by_name else None,
-        **_answering_calls(library, by_name),
-    )
+    handlers = _answering_calls(library, {tool.name: tool for tool in TOOLS})
+    return Server("leadline", version=__version__, instructions=words.INSTRUCTIONS, **handlers)
 
 
 def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, Any]:
