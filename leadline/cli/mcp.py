@@ -10,10 +10,10 @@ from .options import argument, command
 
 @command("mcp")
 def verb(roots: tuple[Path, ...] = argument(nargs=-1, metavar="[ROOT]...")) -> None:
-    """Serve tools to coding agents over MCP, on standard input and output, for the runs below each ROOT.
+    """Serve read-only tools to coding agents over MCP, for the runs below each ROOT.
 
     Without a ROOT it is the working folder. Nothing outside of the roots can be read, and nothing is written but
-    reviews, to your own state folder. `leadline serve ROOT` answers agents over HTTP.
+    reviews, to your own state folder. It speaks on standard input and output; `leadline serve ROOT` over HTTP.
 
     Example: leadline mcp outputs
     """
