@@ -157,7 +157,7 @@ def opening(address: str, process: psutil.Process) -> None:
 
 
 async def crowd(address: str, process: psutil.Process, clients: int, rows: int) -> None:
-    """All ask for the first page at once, then all keep a stream open while one more asks for the page."""
+    """All ask for the first page at once, then for what an open page asks every two seconds."""
     host, port = re.fullmatch(r"http://([^:]+):(\d+)/", address).groups()  # type: ignore[union-attr]
 
     async def ask(path: str) -> tuple[str, float]:
@@ -174,12 +174,6 @@ async def crowd(address: str, process: psutil.Process, clients: int, rows: int) 
         except OSError as error:
             return type(error).__name__, time.monotonic() - began
 
-    async def listen() -> object:
-        reader, writer = await asyncio.open_connection(host, int(port))
-        writer.write(f"GET /events HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-        await asyncio.wait_for(reader.readuntil(b"event: changed"), 60)
-        return writer
-
     print(f"\n## {clients} clients at once, {rows} rows\n")
     print(
         "| what | answered | not answered | median s | last s | memory of the server, MB |\n|---|---|---|---|---|---|"
@@ -189,14 +183,11 @@ async def crowd(address: str, process: psutil.Process, clients: int, rows: int) 
     memory = process.memory_info().rss / 1e6
     middle, last = walls[len(walls) // 2], walls[-1]
     print(f"| first page | {good} | {clients - good} | {middle:.1f} | {last:.1f} | {memory:.0f} |")
-    opened = await asyncio.gather(*(listen() for _ in range(clients)), return_exceptions=True)
-    streams = [writer for writer in opened if isinstance(writer, asyncio.StreamWriter)]
-    status, wall = await ask("/")
+    answers = await asyncio.gather(*(ask("/news") for _ in range(clients)))
+    good, walls = sum(status == "200" for status, _ in answers), sorted(wall for _, wall in answers)
     memory = process.memory_info().rss / 1e6
-    good, what = len(streams), f"open streams; one more asks for the page ({status})"
-    print(f"| {what} | {good} | {clients - good} | {wall:.2f} | | {memory:.0f} |")
-    for writer in streams:
-        writer.close()
+    middle, last = walls[len(walls) // 2], walls[-1]
+    print(f"| what an open page asks | {good} | {clients - good} | {middle:.1f} | {last:.1f} | {memory:.0f} |")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ OPENS: dict[str, str] = {
     "review/graders.py": "replies of a grader, an address",
     "review/store.py": "what readers said of a run",
     "serve/app.py": "its own static parts, from the package",
-    "shelf/home.py": "what the system tells of this machine and its processes",
     "state.py": "files that are replaced as a whole: reports, answers, reviews",
 }
 OPENING = {

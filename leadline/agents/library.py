@@ -1,4 +1,4 @@
-"""Read runs below the roots when asked for, and keep readings until their files change."""
+"""Read runs below the roots when asked for. What did not change since is not worked out again (`leadline/kept.py`)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import gc
 import threading
 import time
 import weakref
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 
 from ..contract import Reading
@@ -29,11 +27,7 @@ from ..sources.walk import walk
 from ..words.tools import READ_ONLY, REVIEW_BY_HAND, START_WITH_IT, links_outside
 from .roots import Links, Roots, only_below, unguarded
 
-KEPT = 32  # readings in memory, some megabytes each
-STILL = 300.0  # seconds after which a run without new rows is read again: it may have ended without a word
 PATIENCE = 20.0  # seconds a triage may read before it answers with what it has: clients give up after a minute
-
-Key = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]
 
 
 class Library:
@@ -46,7 +40,6 @@ class Library:
         memory, and read when asked for."""
         self.roots, self.may_review = roots, may_review
         self._lock, self._scanning = threading.Lock(), threading.Lock()
-        self._readings: OrderedDict[Key, tuple[bytes, float, Reading, Links]] = OrderedDict()
         self._scans, self._shelf = shelf is None, shelf or Shelf(MEMORY)
         if self._scans:
             weakref.finalize(self, self._shelf.close)  # sqlite warns of what is left open
@@ -60,28 +53,17 @@ class Library:
         budget: int | None = None,
         mapping: Mapping[str, str] | None = None,
     ) -> Reading:
-        """Return the reading of the run at a path, fresh if its files changed."""
+        """Return the reading of the run at a path."""
         place = self.roots.find(told)
-        key: Key = (str(place), until, budget, tuple(sorted((mapping or {}).items())))
         with self._lock, only_below(self.roots) as links:
-            (state, outward), now = _state(place), time.time()
-            links.update(outward)
-            known = self._readings.get(key)
-            if known is not None and known[0] == state and (known[2].judgement.ended or now - known[1] < STILL):
-                self._readings.move_to_end(key)
-                links.update(known[3])
-                return known[2]
-            found = read(place, until=until, budget=budget, mapping=mapping, charts="main")
-            self._readings[key] = state, now, found, dict(links)
-            if len(self._readings) > KEPT:
-                self._readings.popitem(last=False)
-            return found
+            links.update(_outward(place))
+            return read(place, until=until, budget=budget, mapping=mapping, charts="main")
 
     def run(self, told: str) -> Run:
         """Return the run at a path as it was logged."""
         place = self.roots.find(told)
         with self._lock, only_below(self.roots) as links:
-            links.update(_state(place)[1])
+            links.update(_outward(place))
             return open_run(place)
 
     def keep(self, run: Run, review: Review) -> None:
@@ -150,15 +132,6 @@ def with_links(error: LeadlineError, links: Links) -> LeadlineError:
     return LeadlineError(links_outside(links), next_step=START_WITH_IT)
 
 
-def _state(place: Path) -> tuple[bytes, Links]:
-    """Return a digest of names, sizes and times of the files a run is read from, and of its reviews; and links that are
-    not followed."""
-    seen = walk(place if place.is_dir() else place.parent)
-    digest = blake2b(store.mark(str(place)).encode("utf-8", "replace"))
-    for file in seen.files:
-        try:
-            state = file.stat()
-        except OSError:
-            continue
-        digest.update(f"{file}\0{state.st_size}\0{state.st_mtime_ns}\0".encode("utf-8", "replace"))
-    return digest.digest(), dict.fromkeys(seen.outward)
+def _outward(place: Path) -> Links:
+    """Return the links below the folder of a run that are not followed, since they lead outside of it."""
+    return dict.fromkeys(walk(place if place.is_dir() else place.parent).outward)

@@ -1,4 +1,4 @@
-"""The MCP server: tools and one prompt. The protocol is the official package's."""
+"""The MCP server: tools. The protocol is the official package's."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from ..errors import LeadlineError, need
 from ..report.plain import line, printable
 from ..report.plain import name as shown_name
 from ..words import tools as words
-from .answers import TEXT, Plain
+from .answers import Plain
 from .library import Library, with_links
 from .roots import only_below
-from .tools import TOOLS, Tool
+from .tools import TEXT, TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.server.context import ServerRequestContext as Context
     from starlette.applications import Starlette
 
-PROMPT = "review_run"
 PATH = "/mcp"
 
 
@@ -31,15 +30,8 @@ def build(library: Library) -> Server[Any]:
     need("mcp.server", extra="mcp", to="serve agents")
     from mcp.server import Server
 
-    by_name = {tool.name: tool for tool in TOOLS}
-    return Server(
-        "leadline",
-        version=__version__,
-        instructions=words.INSTRUCTIONS,
-        get_tool_input_schema=lambda called: by_name[called].input_schema() if called in by_name else None,
-        **_answering_calls(library, by_name),
-        **_answering_for_the_prompt(),
-    )
+    handlers = _answering_calls(library, {tool.name: tool for tool in TOOLS})
+    return Server("leadline", version=__version__, instructions=words.INSTRUCTIONS, **handlers)
 
 
 def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, Any]:
@@ -54,7 +46,6 @@ def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, A
                 name=tool.name,
                 description=words.TOOLS[tool.name],
                 input_schema=tool.input_schema(),
-                output_schema=tool.answer,
                 annotations=types.ToolAnnotations(read_only_hint=tool.read_only),
             )
             for tool in tools.values()
@@ -82,33 +73,10 @@ def _answer(library: Library, tool: Tool, told: Mapping[str, Any]) -> Plain:
     asked = _checked(tool, told)
     with only_below(library.roots) as links:
         try:
-            found = tool.ask(library, asked)
+            answer = tool.ask(library, asked)
         except LeadlineError as error:
             raise with_links(error, links) from error
-    order = list(tool.answer["properties"])
-    answer = {name: found[name] for name in sorted(found, key=order.index)}  # raises for a name the schema leaves out
     return {**answer, "outside": line(words.links_outside(links), 400)} if links else answer
-
-
-def _answering_for_the_prompt() -> dict[str, Any]:
-    """Return the handlers for the one prompt."""
-    from mcp import types
-    from mcp.shared.exceptions import MCPError
-
-    async def list_prompts(ctx: Context[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        argument = types.PromptArgument(name="path", description=words.REVIEW_PATH, required=True)
-        return types.ListPromptsResult(
-            prompts=[types.Prompt(name=PROMPT, description=words.REVIEW, arguments=[argument])]
-        )
-
-    async def get_prompt(ctx: Context[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        if params.name != PROMPT:
-            raise MCPError(types.INVALID_PARAMS, f"the one prompt here is {PROMPT}")
-        text = words.review(shown_name((params.arguments or {}).get("path", "")) or ".")
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(description=words.REVIEW, messages=[message])
-
-    return {"on_list_prompts": list_prompts, "on_get_prompt": get_prompt}
 
 
 def _checked(tool: Tool, told: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The tools: each a function from what an agent asks to a typed answer that fits its page.
+"""The tools: each a function from what an agent asks to an answer that fits its page.
 
 The server runs them below the roots (`roots.py`), so they open files as anything else does."""
 
@@ -37,27 +37,7 @@ from ..words.report import curves_say, what_was_read, would_change
 from ..words.review import HOW_TO_GRADE, LOOK_FOR, said
 from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
 from ..words.verdict import verdict_lines
-from .answers import (
-    ANSWER,
-    COMPARISON,
-    DATA,
-    FINDING_SHOWN,
-    GRID,
-    MAP,
-    REVIEW,
-    RUN_READ,
-    SAMPLE_LIST,
-    SOURCES,
-    TEXT,
-    TRIAGE,
-    WHOLE,
-    Plain,
-    filled,
-    page,
-    paged,
-    place_of,
-    size,
-)
+from .answers import ANSWER, DATA, Plain, filled, page, paged, place_of, size
 from .chosen import SCORES, chosen
 from .library import Library
 
@@ -72,11 +52,10 @@ Ask = Callable[[Library, Mapping[str, Any]], Plain]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool, and its arguments and answer as JSON schema."""
+    """A tool, and its arguments as JSON schema."""
 
     name: str
     arguments: Plain
-    answer: Plain
     ask: Ask
     required: tuple[str, ...] = ("path",)
     read_only: bool = True
@@ -249,9 +228,8 @@ def samples(library: Library, asked: Mapping[str, Any]) -> Plain:
     steps = run.rollouts.steps
     if not steps:
         raise LeadlineError(NO_SAMPLES, next_step=KEEP_SAMPLES)
-    looked = chosen(
-        steps, run.rollouts.at, step=asked.get("step"), search=asked.get("search"), score=asked.get("score")
-    )
+    wanted = [asked["step"]] if "step" in asked else []
+    looked = chosen(steps, run.rollouts.at, wanted=wanted, search=asked.get("search"), score=asked.get("score"))
     head = filled(steps=[steps[0], steps[-1], len(steps)], found=len(looked), untrusted=DATA)
     return paged(head, asked, samples=[_sample(rollout) for rollout in looked])
 
@@ -317,34 +295,32 @@ def sources(library: Library, asked: Mapping[str, Any]) -> Plain:
     )
 
 
+TEXT, WHOLE, MAP = ({"type": kind} for kind in ("string", "integer", "object"))
 NAMES: Plain = {"type": "array", "items": TEXT}
 _PAGED = {"path": TEXT, "cursor": TEXT}
 
 TOOLS: tuple[Tool, ...] = (
-    Tool("triage", {"cursor": TEXT}, TRIAGE, triage, required=()),
+    Tool("triage", {"cursor": TEXT}, triage, required=()),
     Tool(
         "read_run",
         {**_PAGED, "detail": {"enum": ["low", "high"]}, "until": WHOLE, "budget": WHOLE, "map": MAP},
-        RUN_READ,
         read_run,
     ),
-    Tool("evidence", {**_PAGED, "finding": TEXT}, FINDING_SHOWN, evidence, required=("path", "finding")),
+    Tool("evidence", {**_PAGED, "finding": TEXT}, evidence, required=("path", "finding")),
     Tool(
         "compare",
         {"paths": {**NAMES, "minItems": 1}, "by": TEXT, "cursor": TEXT},
-        COMPARISON,
         compare_runs,
         required=("paths",),
     ),
-    Tool("samples", {**_PAGED, "step": WHOLE, "score": {"enum": list(SCORES)}, "search": TEXT}, SAMPLE_LIST, samples),
-    Tool("sources", {**_PAGED, "map": MAP}, SOURCES, sources),
+    Tool("samples", {**_PAGED, "step": WHOLE, "score": {"enum": list(SCORES)}, "search": TEXT}, samples),
+    Tool("sources", {**_PAGED, "map": MAP}, sources),
     Tool(
         "review",
         {**_PAGED, "answer": {"enum": ["ok", "hacked"]}, "since": WHOLE, "grades": TEXT, "until": WHOLE},
-        REVIEW,
         review,
         read_only=False,
     ),
-    Tool("series", {**_PAGED, "keys": NAMES, "bins": WHOLE, "until": WHOLE}, GRID, series),
-    Tool("check", {**_PAGED, "regex": TEXT, "bins": WHOLE, "until": WHOLE}, GRID, check, required=("path", "regex")),
+    Tool("series", {**_PAGED, "keys": NAMES, "bins": WHOLE, "until": WHOLE}, series),
+    Tool("check", {**_PAGED, "regex": TEXT, "bins": WHOLE, "until": WHOLE}, check, required=("path", "regex")),
 )

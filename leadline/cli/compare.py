@@ -33,8 +33,7 @@ class CompareOptions:
     separate: bool = SEPARATE
     join: bool = JOIN
     as_json: bool = option("--json", help="Print the whole comparison as JSON.")
-    html: Path | None = option("--html", metavar="FILE", help="Write a self-contained HTML report.")
-    verbose: bool = option("--verbose", "-v", help="Show every pair, metric, and run.")
+    html: Path | None = option("--html", metavar="FILE", help="Write all of it as a self-contained HTML page.")
     no_color: bool = NO_COLOR
 
 
@@ -81,7 +80,5 @@ def verb(options: CompareOptions) -> None:
     if options.as_json:
         click.echo(dump(as_data(comparison)), nl=False)
     else:
-        shown = render(
-            comparison, color=color(options.no_color), width=width(), verbose=options.verbose, height=height()
-        )
+        shown = render(comparison, color=color(options.no_color), width=width(), height=height())
         click.echo(shown, nl=False)

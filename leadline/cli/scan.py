@@ -22,13 +22,13 @@ def verb(
     store: str | None = STORE,
     on: str | None = option("--on", metavar="ENGINE", help="Run on Ray: `ray` or ray://ADDRESS."),
     workers: int | None = WORKERS,
-    sharded: str | None = option("--shard", metavar="I/N", help="Read shard I of N (from 0), for job arrays."),
     force: bool = option("--force", help="Re-read unchanged runs too."),
     as_json: bool = option("--json", help="Print one JSON object per run under ROOT."),
 ) -> None:
     """Scan folders or trackers; store one summary row per run.
 
     ROOT is a folder, an s3:// or other remote address, or a W&B or MLflow project. Resumes after an interruption.
+    Scans of one store at the same time, as of an array job, share the work.
 
     Example: leadline scan /data/experiments --store sqlite:///runs.db
     """
@@ -38,7 +38,6 @@ def verb(
     from ..shelf.store import Shelf
     from ..words.fleet import scanned
 
-    shard = _shard(sharded)
     began = time.monotonic()
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
@@ -52,12 +51,12 @@ def verb(
 
     try:
         with Shelf(store) as shelf:
+            if force:
+                shelf.forget([settled(root) for root in roots])
             tally = scan(
                 roots,
                 shelf,
                 _engine(on, workers),
-                shard=shard,
-                again=force,
                 progress=progress,
                 problem=lambda error: click.echo(error.told(printable), err=True),
                 ended=ended,
@@ -85,12 +84,3 @@ def _engine(on: str | None, workers: int | None) -> Engine:
     from ..fleet.on_ray import OnRay
 
     return OnRay(None if on == "ray" else on)
-
-
-def _shard(told: str | None) -> tuple[int, int]:
-    if told is None:
-        return 0, 1
-    number, slash, count = told.partition("/")
-    if not slash or not number.isdigit() or not count.isdigit() or int(number) >= int(count):
-        raise click.UsageError(f"--shard takes I/N with I from 0 to N-1, such as 0/8; got {told!r}")
-    return int(number), int(count)

@@ -44,6 +44,6 @@ def verb(
     from ..serve.server import serve
     from ..shelf.store import Shelf
 
-    options = ServeOptions(roots, store, host, port, names, every, workers, allow_act)
+    options = ServeOptions(roots, host, port, names, every, workers, allow_act)
     with Shelf(store) as shelf:
         serve(shelf, options, say=lambda says: click.echo(says, err=True))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -48,7 +48,7 @@ Lister = Callable[[str], Listing]
 class _Part:
     """The contents of one folder."""
 
-    units: list[tuple[str, str]] = field(default_factory=list)  # place and mark
+    units: list[tuple[str, str, bool]] = field(default_factory=list)  # place, mark, and whether it is stray
     logs: int = 0
     mark: str = ""
     spread: bool = False  # a folder of runs
@@ -79,7 +79,7 @@ def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
 
 
 def _divided(root: str, place: str, listed: Lister) -> Iterator[Unit]:
-    yield from (Unit(root, where, mark + reviewed(where)) for where, mark in _part(place, listed).units)
+    yield from (Unit(root, where, mark + reviewed(where), stray) for where, mark, stray in _part(place, listed).units)
 
 
 def _part(place: str, listed: Lister, depth: int = 0) -> _Part:
@@ -105,9 +105,13 @@ def _part(place: str, listed: Lister, depth: int = 0) -> _Part:
         part.spread |= below.spread or (several > 1 and not whole) or part.logs > MOST_LOGS
     part.mark = _digest(seen)
     if part.spread:
-        part.units += [(f"{place}/{file.name}", _digest([tuple(file)])) for file in own]
+        runs = sum(map(may_be_run, folders))
+        alike = Counter(PurePosixPath(file.name).suffix for file in own)
+        for file in own:
+            stray = runs > 1 and alike[PurePosixPath(file.name).suffix] == 1
+            part.units.append((f"{place}/{file.name}", _digest([tuple(file)]), stray))
     elif part.logs and (own or len(part.units) != 1):
-        part.units = [(place, part.mark)]
+        part.units = [(place, part.mark, False)]
     return part
 
 
@@ -116,30 +120,6 @@ def _saved(place: str, listed: Lister) -> _Part:
     files, folders = listed(place)
     logs = sum(may_be_log(file.name) for file in files)
     return _Part(logs=min(logs, 1), mark=_digest([*map(tuple, files), *folders]))
-
-
-def beside(place: str) -> tuple[list[str], list[str]]:
-    """Return the files that may be logs and the folders beside a file, by their names; none for anything else."""
-    if is_address(place) and servers_runs(place) is not None:
-        return [], []
-    above, name = place.rpartition("/")[::2]
-    logs, folders = _names(above)
-    return ([log for log in logs if log != name], folders) if name in logs else ([], [])
-
-
-@lru_cache(maxsize=8)  # a folder may hold thousands of logs, and each asks
-def _names(place: str) -> tuple[list[str], list[str]]:
-    if is_address(place):
-        fsspec = need("fsspec", extra="remote", to=f"scan {place.split('://')[0]}:// addresses")
-        storage, path = fsspec.core.url_to_fs(place)
-        listed = [(info["name"].rstrip("/").rpartition("/")[2], info["type"]) for info in storage.ls(path, detail=True)]
-        names = [name for name, kind in listed if kind == "file"]
-        folders = [name for name, kind in listed if kind == "directory"]
-    else:
-        files, folders = _local(set())(place)
-        names = [file.name for file in files]
-    runs = [folder for folder in folders if folder not in NOT_ENTERED and not _belongs_to_a_run(folder)]
-    return [name for name in names if may_be_log(name)], runs
 
 
 def may_be_log(name: str) -> bool:
@@ -151,6 +131,11 @@ def may_be_log(name: str) -> bool:
     if name.startswith(".") or name in NO_LOGS or name.lower().endswith(BESIDE):
         return False
     return path.suffix.lower() not in WEIGHTS | STATES | NO_SUFFIX and not may_hold_settings(Path(name))
+
+
+def may_be_run(name: str) -> bool:
+    """Return whether a folder may be a run beside others, by its name."""
+    return name not in NOT_ENTERED and not _belongs_to_a_run(name)
 
 
 def _belongs_to_a_run(name: str) -> bool:

@@ -15,7 +15,7 @@ RETRIES = 3  # of a chunk whose node was lost
 
 
 class OnRay:
-    """Chunks of units as tasks of a cluster: the one at `address`, the one this process is in, or one of this machine.
+    """Chunks of units as tasks of a cluster: the one at `address`, or the one this process is in.
 
     Every node has to reach the same folders and have the same Leadline.
     """
@@ -64,10 +64,8 @@ class OnRay:
                 address=address or "auto", include_dashboard=False, log_to_driver=False, configure_logging=False
             )
         except ConnectionError as error:
-            if address is not None:
-                said = next(iter(str(error).splitlines()), "")
-                raise BadOrder(
-                    f"No Ray cluster answers at {address}: {said}",
-                    next_step="check the address, or give --on ray for a cluster of this machine",
-                ) from error
-            self._ray.init(include_dashboard=False, log_to_driver=False, configure_logging=False)
+            said = next(iter(str(error).splitlines()), "")
+            raise BadOrder(
+                f"No Ray cluster answers{f' at {address}' if address else ''}: {said}",
+                next_step="check the address; without --on a scan uses all processors of this machine",
+            ) from error

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
@@ -27,7 +27,7 @@ from ..sources.remote import Copy, is_address, reach
 from ..sources.roles import Carrier, lists_runs
 from ..sources.source import Log
 from ..words.fleet import ended_the_reader, reading_failed
-from .divide import beside
+from .divide import may_be_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def read_task(task: Task) -> UnitOutcome:
     try:
         return _read(task)
     except LeadlineError as error:
-        return UnitOutcome(unit, () if _is_stray(unit) else (_bad(task, error.what),))
+        return UnitOutcome(unit, () if _passed_over(unit) else (_bad(task, error.what),))
     except Exception as error:  # a defect on one run must not end the scan of all others
         return UnitOutcome(unit, (_bad(task, reading_failed(error)),))
 
@@ -78,7 +78,7 @@ def _read(task: Task) -> UnitOutcome:
     entries: list[ShelfEntry] = []
     kept: list[str] = []
     refused: list[ShelfEntry] = []
-    stray = _is_stray(unit)
+    stray = _passed_over(unit)
     for held in _runs(unit.place):
         if stray and _is_about_others(unit.place, held):
             continue
@@ -97,23 +97,20 @@ def _read(task: Task) -> UnitOutcome:
     return UnitOutcome(unit, tuple(refused[:1] if alone else entries), tuple(kept))
 
 
-def _is_stray(unit: Unit) -> bool:
-    """Return whether a file was met beside folders of runs, and no other file there is like it: a table of them, notes,
-    evaluations. Where it holds no run it is none of our business; a run of its own has its own folder, or lies
-    among others of its kind. What cannot be opened is said in any case."""
-    place = PurePosixPath(unit.place)
-    if unit.place == unit.root.rstrip("/"):
-        return False  # the user named it
-    if not is_address(unit.place) and not os.access(place, os.R_OK):
-        return False
-    logs, folders = beside(unit.place)
-    return len(folders) > 1 and not any(PurePosixPath(name).suffix == place.suffix for name in logs)
+def _passed_over(unit: Unit) -> bool:
+    """Return whether a file is none of our business unless it holds a run: a table of the runs beside it, notes,
+    evaluations. A run of its own has its own folder, or lies among others of its kind. What cannot be opened is said in
+    any case."""
+    return unit.stray and (is_address(unit.place) or os.access(unit.place, os.R_OK))
 
 
 def _is_about_others(place: str, held: _Held) -> bool:
     """Return whether a file lists the runs beside it, by the rule for lists within the folder of a run."""
-    first, (_, folders) = held.carrier, beside(place)
-    return first is not None and first.log.run_id is None and lists_runs(first, folders, near=len(folders), below=True)
+    first = held.carrier
+    if first is None or first.log.run_id is not None or is_address(place):
+        return False
+    folders = [entry.name for entry in os.scandir(Path(place).parent) if entry.is_dir() and may_be_run(entry.name)]
+    return lists_runs(first, folders, near=len(folders), below=True)
 
 
 def _runs(place: str) -> Iterator[_Held]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -14,9 +14,8 @@ from .. import __version__
 from ..contract import SCHEMA
 from ..errors import LeadlineError
 from ..records import dataclass
-from ..shelf.home import owner as this_process
 from ..shelf.row import Task, UnitOutcome
-from ..shelf.store import LEASE, Scope, Shelf, shard_of
+from ..shelf.store import LEASE, Scope, Shelf
 from ..sources.remote import is_address
 from .divide import units
 
@@ -59,31 +58,27 @@ def scan(
     shelf: Shelf,
     engine: Engine,
     *,
-    shard: tuple[int, int] = (0, 1),
-    again: bool = False,
     progress: Callable[[Tally], None] = lambda tally: None,
     problem: Callable[[LeadlineError], None] | None = None,
     ended: threading.Event | None = None,
 ) -> Tally:
-    """Bring the rows of all runs below `roots` up to date, and return what was done. `shard`: the part of all
-    places to read, its number from 0 and their count. `again`: read unchanged runs, too.
-    `ended` asks it to end before all is read."""
+    """Bring the rows of all runs below `roots` up to date, and return what was done. Several scans of one shelf, on
+    whatever machines, share the work. `ended` asks it to end before all is read."""
     began = shelf.base.now()
-    maker = f"{MAKER}/{began}" if again else MAKER
     tally, whole = Tally(), []
     for root in map(settled, roots):
         try:
-            tally.units += _note(root, shelf, shard, began)
+            tally.units += _note(root, shelf, began)
         except LeadlineError as error:
             if problem is None or len(roots) == 1:
                 raise
             problem(error)
         else:
             whole.append(root)
-    scope = Scope(tuple(whole), began, *shard, maker)
+    scope = Scope(tuple(whole), began, MAKER)
     if not whole:
         return tally
-    owner = f"{this_process()}:{time.monotonic_ns()}"
+    owner = uuid.uuid4().hex
     with _renewing(shelf, owner):
         try:
             _read_all(shelf, engine, scope, owner, tally, progress, ended or threading.Event())
@@ -91,8 +86,6 @@ def scan(
             engine.close()
             shelf.release(owner)
     if ended is None or not ended.is_set():
-        if again:
-            shelf.made_by(scope, MAKER)
         tally.vanished = shelf.finish(scope)
         shelf.compare_seeds()
     progress(tally)
@@ -104,13 +97,8 @@ def settled(root: str) -> str:
     return root.rstrip("/") if is_address(root) else str(Path(root).absolute())
 
 
-def _note(root: str, shelf: Shelf, shard: tuple[int, int], began: float) -> int:
-    found = (
-        unit
-        for unit in units(root, skip=() if shelf.file is None else (shelf.file,))
-        if shard_of(unit.place) % shard[1] == shard[0]
-    )
-    count = 0
+def _note(root: str, shelf: Shelf, began: float) -> int:
+    found, count = units(root, skip=() if shelf.file is None else (shelf.file,)), 0
     while batch := list(islice(found, BATCH)):
         shelf.note(batch, began)
         count += len(batch)

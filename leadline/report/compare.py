@@ -23,9 +23,9 @@ from ..words.compare import (
 )
 from . import palette
 from .braille import DOWN, Area, Points, draw, frame
-from .lines import MARGIN, NARROWEST, aligned, beside, labeled, shown, wrapped
+from .lines import MARGIN, NARROWEST, aligned, labeled, shown
 from .panels import beside_axis
-from .plain import line, printable
+from .plain import line
 
 HEIGHT = 40  # lines of a screen where there is none
 PLOT = {34: 9, 28: 7, 22: 5}  # lines of plot on a screen of at least so many
@@ -37,19 +37,15 @@ MARKS = string.ascii_uppercase
 MOST_LETTERS = 3  # beside one row of the plot
 
 
-def render(
-    comparison: Comparison, *, color: bool = False, width: int = 100, verbose: bool = False, height: int = HEIGHT
-) -> str:
-    """Return a screenful, or with `verbose` all of it: every pair on every metric, and every run."""
+def render(comparison: Comparison, *, color: bool = False, width: int = 100, height: int = HEIGHT) -> str:
+    """Return a screenful. Every pair on every metric is on the page (`compare_html.py`)."""
     width = max(width, NARROWEST)
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
-    top = [*_answer(comparison, width, verbose), *_table(comparison, width, verbose), *_plot(comparison, width, rows)]
+    top = [*_answer(comparison, width), *_table(comparison, width), *_plot(comparison, width, rows)]
     over = span(*comparison.by.range, comparison.clock)
     over += "" if comparison.clock == "step" else f", from {words.clock_source(comparison)}"
-    foot = labeled("clock", f"{over}; {words.grouped(comparison)}", width, None if verbose else 2, style="dim")
-    rest = list(_rest(comparison, width, verbose))
-    if not verbose:
-        rest = _fitting(rest, height - len(top) - len(foot) - 1, width)
+    foot = labeled("clock", f"{over}; {words.grouped(comparison)}", width, 2, style="dim")
+    rest = _fitting(list(_rest(comparison, width)), height - len(top) - len(foot) - 1, width)
     lines = [*top, Text(), *(row for some in rest for row in some), *foot]
     return shown(lines, color=color, width=width)
 
@@ -68,17 +64,16 @@ def _fitting(items: list[list[Text]], room: int, width: int) -> list[list[Text]]
     return [*kept, labeled("", more_of(len(items) - len(kept), "note"), width, style="dim")]
 
 
-def _answer(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
+def _answer(comparison: Comparison, width: int) -> Iterator[Text]:
     told = words.answer(comparison)
-    shown, most = (told, None) if verbose else (told[:ANSWERS], SAYS["answer"])
-    for number_, says in enumerate(shown):
-        style = "" if number_ else "bold"
-        yield from labeled("" if number_ else "compare", says, width, most, style=style)
-    if len(told) > len(shown):
-        yield from labeled("", more_of(len(told) - len(shown), "sentence"), width, style="dim")
+    for number, says in enumerate(told[:ANSWERS]):
+        style = "" if number else "bold"
+        yield from labeled("" if number else "compare", says, width, SAYS["answer"], style=style)
+    if len(told) > ANSWERS:
+        yield from labeled("", more_of(len(told) - ANSWERS, "sentence"), width, style="dim")
 
 
-def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
+def _table(comparison: Comparison, width: int) -> Iterator[Text]:
     """Lay out one row per group: its runs, the steps all of them reach, where it ends, its best, how it stands to the
     first. A single group is shown run by run."""
     by = comparison.by
@@ -89,16 +84,12 @@ def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
         against = "" if alone or not place else standing(comparison, one.name)
         rows.append((mark, line(one.name, LONGEST), str(len(one.runs)), *_reached(comparison, one), against))
         styles.append(_color(place))
-        if verbose and len(one.runs) > 1:
-            for member in (member for member in by.members if member.name in one.runs):
-                rows.append(("", f"  {line(member.name, LONGEST - 2)}", "", *_reached(comparison, member), ""))
-                styles.append("")
     heads = ("", by.name, "runs", "steps", "final (80%)", "best", "" if alone else "against A")
-    shown = rows if verbose else rows[:MOST_ROWS]
     yield Text()
-    yield from aligned([heads, *shown], width, spare=(5, 3, 2), styles=styles)  # what is missed least goes first
-    if len(rows) > len(shown):
-        yield from labeled("", more_of(len(rows) - len(shown)), width, style="dim")
+    shown = [heads, *rows[:MOST_ROWS]]
+    yield from aligned(shown, width, spare=(5, 3, 2), styles=styles)  # what is missed least goes first
+    if len(rows) > MOST_ROWS:
+        yield from labeled("", more_of(len(rows) - MOST_ROWS), width, style="dim")
 
 
 def _reached(comparison: Comparison, one: RunStanding) -> tuple[str, str, str]:
@@ -137,36 +128,27 @@ def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
     yield Text(f"{'':>{MARGIN}}{axis}", "dim")
 
 
-def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
+def _rest(comparison: Comparison, width: int) -> Iterator[list[Text]]:
     """Yield everything below the plot, item by item, what matters most first."""
-    most = None if verbose else SAYS["warning"]
-    yield from _others(comparison, width, verbose)
+    most = SAYS["warning"]
+    yield from _others(comparison, width)
     for one in comparison.left_out:
         yield labeled("left out", f"{one.name}: {one.why}", width, most, style="yellow")
-    settings = [one for one in comparison.settings if one.marks_groups or verbose]
+    settings = [one for one in comparison.settings if one.marks_groups]
     if settings:
         told = [
             f"{one.name} {' / '.join(line(setting_values(values), 24) for values in one.values.values())}"
             for one in settings
         ]
-        says = differing_settings(told, verbose=verbose)
-        if verbose:  # a list as long as it is, not a sentence that loses its middle
-            yield beside("settings", wrapped(Text(printable(says)), width - MARGIN))
-        else:
-            yield labeled("settings", says, width, 3)
+        yield labeled("settings", differing_settings(told), width, 3)
     for caveat in comparison.warnings:
         yield labeled("warning", caveat.says, width, most, style="yellow")
 
 
-def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
+def _others(comparison: Comparison, width: int) -> Iterator[list[Text]]:
     """Yield the further metrics: those that differ, by evidence, then those that do not."""
     told = [one for field in comparison.others for one in field.differences if one.told != "no"]
     told.sort(key=lambda one: one.chance)
-    if verbose:
-        pairs = [one for field in comparison.series for one in field.differences]
-        for one in sorted(pairs, key=lambda one: one.chance):
-            yield labeled("pair", words.difference(comparison, one), width)
-        return
     quiet = [field.name for field in comparison.others if not any(one.told != "no" for one in field.differences)]
     surest: dict[str, list[Difference]] = {}
     for one in told:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import hmac
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache
 from importlib.resources import files
-from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlencode
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ..errors import LeadlineError
@@ -33,19 +29,16 @@ from . import pages
 from .guard import Doors, Guard
 from .kept import PageCache
 from .pages import Visitor
-from .reports import Reports, allowed, mark_of, rules_of
+from .reports import Reports, allowed, mark_of
 
 URGENT = 6  # runs on the first page for each reason
-TICK = 1.0  # seconds between looks at the counter of changes, one look for all who listen
-GROWN = 2.0  # seconds between looks at the files of a run that somebody has open
-BEAT = 15.0  # seconds after which a silent stream says that it lives
 DAY = 86400.0
 MOST_COMPARED = 20
 LARGEST_FORM = 65536  # bytes
 WHO, SINCE, LAST = "leadline_who", "leadline_since", "leadline_last"  # cookies; the script writes the last two
 YEAR = 365 * 86400
-MOMENT = 1.0  # seconds that a page of rows is kept: what goes by the clock alone, such as silence, may be as old
-PAGES = 64  # of rows that are kept
+PAGES = 64  # of rows that are kept, a second each: what goes by the clock alone, such as silence, may be as old
+FRAMED = {"content-security-policy": "frame-ancestors 'self'", "x-frame-options": "SAMEORIGIN"}
 STATIC = {"app.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8"}
 
 
@@ -56,23 +49,8 @@ class State:
     shelf: Shelf
     doors: Doors
     reports: Reports = field(default_factory=Reports)
-    kept: PageCache = field(default_factory=lambda: PageCache(PAGES, lasting=MOMENT))
-    change: int = 0
-    news: asyncio.Event = field(default_factory=asyncio.Event)  # of the next change; each change has its own
-    ended: bool = False
+    kept: PageCache = field(default_factory=lambda: PageCache(PAGES))
     mounts: Mapping[str, Starlette] = field(default_factory=dict)
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def tell(self) -> None:
-        """Wake all who listen. No lock: a thousand listeners that are cancelled at once would queue for it for ever."""
-        told, self.news = self.news, asyncio.Event()
-        told.set()
-
-    def end(self) -> None:
-        """Let streams end by themselves: what is cancelled instead leaves a traceback for each."""
-        self.ended = True
-        self.over.set()
-        self.tell()
 
 
 def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | None = None) -> Guard:
@@ -82,12 +60,12 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | No
         Route("/", _triage),
         Route("/runs", _runs),
         Route("/compare", _compare),
-        Route("/events", _events),
+        Route("/news", _news),
         Route("/api/rows", _api_rows),
         Route("/run/{key}", _run),
         Route("/run/{key}/report", _report),
         Route("/run/{key}/reading.json", _reading),
-        Route("/run/{key}/events", _run_events),
+        Route("/run/{key}/news", _news),
         Route("/run/{key}/say", _say, methods=["POST"]),
         Route("/say", _say, methods=["POST"]),
         Route("/static/{name}", _static),
@@ -95,34 +73,16 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | No
     ]
     app = Starlette(routes=routes, lifespan=_lifespan)
     app.state.page = state
-    return Guard(app, doors, state.end)
+    return Guard(app, doors)
 
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    """Follow the counter of changes while the server runs, and let what is mounted live as long."""
-    state: State = app.state.page
+    """Let what is mounted live as long as the server runs."""
     async with AsyncExitStack() as others:
-        for mounted in state.mounts.values():
+        for mounted in app.state.page.mounts.values():
             await others.enter_async_context(mounted.router.lifespan_context(mounted))
-        task = asyncio.create_task(_follow(state))
-        try:
-            yield
-        finally:
-            state.end()
-            task.cancel()
-
-
-async def _follow(state: State) -> None:
-    while not state.ended:
-        try:
-            change = await run_in_threadpool(lambda: state.shelf.change)
-        except state.shelf.base.fails:
-            change = state.change  # the store does not answer now
-        if change != state.change:
-            state.change = change
-            state.tell()
-        await asyncio.sleep(TICK)
+        yield
 
 
 def _state(request: Request) -> State:
@@ -146,7 +106,7 @@ def _visitor(request: Request) -> Visitor:
     doors, told = _state(request).doors, request.cookies
     last = told.get(SINCE) or told.get(LAST) or ""
     since = float(last) if last.isdecimal() and len(last) < 12 else None
-    return Visitor(doors.may_act, doors.form_token, unquote(told.get(WHO, ""))[:80], since)
+    return Visitor(doors.may_act, unquote(told.get(WHO, ""))[:80], since)
 
 
 def _triage(request: Request) -> Response:
@@ -161,7 +121,7 @@ def _kept(request: Request, title: str, made: Callable[[], str], visitor: Visito
     """Return a page of rows, with all that changed until now. The counter is asked first: what is newer is told."""
     state, here = _state(request), request.url.path
     change = state.shelf.change
-    asked = (here, request.url.query, change, visitor)
+    asked = (here, request.url.query, change, visitor, int(time.time()))
     return HTMLResponse(state.kept.get(asked, lambda: pages.page(title, made(), here=here, change=change)))
 
 
@@ -186,15 +146,11 @@ def _runs(request: Request) -> Response:
     shelf, now, asked, visitor = _state(request).shelf, time.time(), _asked(request), _visitor(request)
     by = request.query_params.get("by", "")
 
-    told = request.query_params
-    wanted = told.getlist("col") or told.get("cols", "").split(",")
-    columns = tuple(name for name in pages.COLUMNS if name in wanted) or pages.SHOWN
-
     def made() -> str:
         choices = query.choices(shelf)
         if by in query.BY:
-            return pages.grouped(query.together(shelf, asked, by, now), by, asked, columns, choices)
-        return pages.table(*query.lines(shelf, asked, now), asked, columns, choices, now, visitor)
+            return pages.grouped(query.together(shelf, asked, by, now), by, asked, choices)
+        return pages.table(*query.lines(shelf, asked, now), asked, choices, now, visitor)
 
     return _kept(request, "Runs", made, visitor)
 
@@ -230,8 +186,18 @@ def _run(request: Request) -> Response:
         _visitor(request),
         unreadable,
     )
-    live = f"/run/{one.key}/events"
-    return HTMLResponse(pages.page(one.row.name, body, change=state.shelf.change, live=live))
+    page = pages.page(one.row.name, body, change=state.shelf.change, news=f"/run/{one.key}/news")
+    return HTMLResponse(page)
+
+
+def _news(request: Request) -> Response:
+    """Return the counter of changes, and what tells whether the files of a run changed: an open page asks again and
+    again, and asks for itself when one of them is another."""
+    if "key" not in request.path_params:
+        return _json({"change": _state(request).shelf.change})
+    one = _line(request)
+    mark = None if one is None else mark_of(one.row)
+    return _json({"change": _state(request).shelf.change, "mark": mark})
 
 
 def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
@@ -250,12 +216,13 @@ def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
 
 
 def _framed(made: Callable[[], str]) -> HTMLResponse:
-    """Return a report to stand in a frame of ours; its scripts run by their digests alone."""
+    """Return a report to stand in a frame of ours. It names its scripts by their digests in itself; only who may frame
+    it has to be said in a header."""
     try:
         page = made()
     except LeadlineError as error:
         return _failed(error.what)
-    return HTMLResponse(page, headers={"content-security-policy": rules_of(page), "x-frame-options": "SAMEORIGIN"})
+    return HTMLResponse(page, headers=FRAMED)
 
 
 def _report(request: Request) -> Response:
@@ -307,8 +274,6 @@ async def _say(request: Request) -> Response:
         return Response(status_code=413)
     body = (await request.body()).decode("utf-8", errors="replace")
     form = parse_qs(body, keep_blank_values=True, max_num_fields=2000)
-    if not hmac.compare_digest(form.get("form", [""])[0].encode(), state.doors.form_token.encode()):
-        return _failed(words.FOREIGN_FORM, 403)
     told, _, about = form.get("what", [""])[0].partition(" ")
     if told == words.COMPARE:
         return RedirectResponse(f"/compare?{urlencode({'run': form.get('run', [])}, doseq=True)}", 303)
@@ -342,61 +307,3 @@ def _say_of(state: State, keys: Sequence[str], what: people.What, who: str, seen
     for one in lines:
         people.say(state.shelf, one.row.identity, what, who=who, about=seen or one.need, until=until, note=note)
     return [one.key for one in lines]
-
-
-# --- streams
-
-
-def _stream(events: AsyncIterator[str]) -> StreamingResponse:
-    return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
-
-
-def _cursor(request: Request) -> int:
-    told = request.headers.get("last-event-id") or request.query_params.get("cursor", "")
-    return int(told) if told.isdecimal() and len(told) < 19 else 0
-
-
-async def _events(request: Request) -> Response:
-    return _stream(_changes(_state(request), _cursor(request)))
-
-
-async def _changes(state: State, cursor: int) -> AsyncIterator[str]:
-    """Say when there is a change after the cursor; what it is, the page asks for itself."""
-    yield "retry: 3000\n\n"
-    while not state.ended:
-        if state.change > cursor:
-            cursor = state.change
-            yield f"id: {cursor}\nevent: changed\ndata: {cursor}\n\n"
-        try:
-            await asyncio.wait_for(state.news.wait(), BEAT)
-        except asyncio.TimeoutError:
-            yield ": still here\n\n"
-
-
-async def _run_events(request: Request) -> Response:
-    one = await run_in_threadpool(_line, request)
-    if one is None:
-        return Response(status_code=404)
-    return _stream(_growth(_state(request), one, _cursor(request)))
-
-
-async def _growth(state: State, one: query.RowNow, cursor: int) -> AsyncIterator[str]:
-    """Say when the files of a run changed, by names, sizes and times alone, and when rows of the shelf did."""
-    yield "retry: 3000\n\n"
-    mark: Any = await run_in_threadpool(mark_of, one.row)
-    said = time.monotonic()
-    number, change = cursor, state.change
-    while not state.ended:
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(state.over.wait(), GROWN)
-            return
-        now = await run_in_threadpool(mark_of, one.row)
-        if now != mark:
-            mark, said, number = now, time.monotonic(), number + 1
-            yield f"id: {number}\nevent: grew\ndata: {number}\n\n"
-        if state.change != change:
-            change, said = state.change, time.monotonic()
-            yield f"event: changed\ndata: {change}\n\n"
-        elif time.monotonic() - said > BEAT:
-            said = time.monotonic()
-            yield ": still here\n\n"

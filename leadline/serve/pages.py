@@ -16,9 +16,7 @@ from ..shelf.query import BY, FILTERS, GROUPS, SORTS, Asked, Group, Needy, RowNo
 from ..shelf.row import Row
 from ..words import serve as words
 
-COLUMNS = tuple(words.COLUMNS)
-SHOWN = ("name", "spark", "why", "steps", "last", "left")
-NOT_SORTED = ("spark", "why", "best")
+NOT_SORTED = ("spark", "why")
 VIEW = ("words", *FILTERS, "sort", "page", "size")
 WIDTH, HEIGHT = 120, 24  # of a sparkline
 
@@ -28,7 +26,6 @@ class Visitor:
     """A reader of a page, with permissions."""
 
     may_act: bool = False
-    token: str = ""  # of every form
     name: str = ""  # as given the last time
     since: float | None = None  # their last visit
 
@@ -38,7 +35,7 @@ def h(text: object, most: int = 400) -> str:
     return html.escape(line(str(text), most))
 
 
-def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = "/events") -> str:
+def page(title: str, body: str, *, here: str = "", change: int = 0, news: str = "/news") -> str:
     links = (("/", "Triage"), ("/runs", "All runs"))
     nav = "".join(f'<a href="{to}"{" aria-current=page" if to == here else ""}>{h(name)}</a>' for to, name in links)
     return (
@@ -46,7 +43,7 @@ def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = 
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f'<title>{h(title)} · {words.TITLE}</title><link rel="stylesheet" href="/static/app.css">'
         '<script src="/static/app.js" defer></script></head>'
-        f'<body data-change="{change}" data-live="{h(live)}"><a class="skip" href="#main">Skip to content</a>'
+        f'<body data-change="{change}" data-news="{h(news)}"><a class="skip" href="#main">Skip to content</a>'
         f'<header><strong>{words.TITLE}</strong><nav aria-label="Pages">{nav}</nav>{"" if here == "/runs" else SEARCH}'
         '<span id="status" role="status"></span></header>'
         f'<main id="main" tabindex="-1">{body}</main></body></html>\n'
@@ -98,10 +95,10 @@ def triage(
 
 
 def _signed(visitor: Visitor) -> str:
-    """Return the fields by which a form of ours is known, and who sends it."""
+    """Return the field that says who sends a form."""
     return (
-        f'<input type="hidden" name="form" value="{visitor.token}"><label>Your name<input name="who" required'
-        f' maxlength="80" autocomplete="username" value="{h(visitor.name)}"></label>'
+        f'<label>Your name<input name="who" required maxlength="80" autocomplete="username" value="{h(visitor.name)}">'
+        "</label>"
     )
 
 
@@ -191,21 +188,20 @@ def table(
     lines: Sequence[RowNow],
     total: int,
     asked: Asked,
-    columns: Sequence[str],
     choices: dict[str, list[str]],
     now: float,
     visitor: Visitor,
 ) -> str:
-    form = _form(asked, columns, choices)
-    heads = "".join(_head(name, asked, columns) for name in columns)
-    body = "".join(_line(one, columns, now) for one in lines)
+    form = _form(asked, choices)
+    heads = "".join(_head(name, title, asked) for name, title in words.COLUMNS.items())
+    body = "".join(_line(one, now) for one in lines)
     shown = asked.page * asked.size + len(lines)
     more = ""
     if shown < total:
-        to = address(asked, columns, page=asked.page + 1)
+        to = address(asked, page=asked.page + 1)
         more = f'<p><a id="more" rel="next" href="/runs?{h(to, 4000)}">More</a></p>'
     empty = "" if lines else f"<p>{h(words.NOTHING_FOUND)}</p>"
-    begin = '<form action="/compare">'  # with the token of a form it is posted: no token is ever in an address
+    begin = '<form action="/compare">'
     if visitor.may_act:
         begin = '<form class="says" method="post" action="/say">'
     return (
@@ -217,43 +213,33 @@ def table(
     )
 
 
-def address(asked: Asked, columns: Sequence[str], **changes: object) -> str:
+def address(asked: Asked, **changes: object) -> str:
     """Return a view as an address: what differs from the usual one, so that it can be kept and sent."""
     told = {("q" if name == "words" else name): getattr(asked, name) for name in VIEW}
-    told |= {"down": int(asked.down), "cols": ",".join(columns), **changes}
-    usual = {"sort": "urgency", "down": 0, "page": 0, "size": 100, "cols": ",".join(SHOWN)}
+    told |= {"down": int(asked.down), **changes}
+    usual = {"sort": "urgency", "down": 0, "page": 0, "size": 100}
     return urlencode({key: value for key, value in told.items() if value not in ("", usual.get(key))})
 
 
-def _head(name: str, asked: Asked, columns: Sequence[str]) -> str:
-    title = h(words.COLUMNS[name])
+def _head(name: str, title: str, asked: Asked) -> str:
     if name in NOT_SORTED:
-        return f'<th scope="col"{" class=drawn" if name == "spark" else ""}>{title}</th>'
+        return f'<th scope="col"{" class=drawn" if name == "spark" else ""}>{h(title)}</th>'
     mine = asked.sort == name
     way = ' aria-sort="descending"' if mine and asked.down else ' aria-sort="ascending"' if mine else ""
-    to = address(asked, columns, sort=name, down=int(mine and not asked.down), page=0)
-    return f'<th scope="col"{way}><a href="/runs?{h(to, 4000)}">{title}</a></th>'
+    to = address(asked, sort=name, down=int(mine and not asked.down), page=0)
+    return f'<th scope="col"{way}><a href="/runs?{h(to, 4000)}">{h(title)}</a></th>'
 
 
-def _line(one: RowNow, columns: Sequence[str], now: float) -> str:
-    row = one.row
-    box = f'<td><input type="checkbox" name="run" value="{one.key}" aria-label="Select {h(row.name, 160)}"></td>'
-    cells = {
-        "name": f'<th scope="row"><a href="/run/{one.key}">{h(row.name, 160)}</a></th>',
-        "spark": f'<td class="drawn">{spark(row)}</td>',
-        "verdict": f"<td>{_colored(row, (row.verdict or row.state).replace('_', ' '))}</td>",
-        "outcome": f"<td>{_colored(row, (row.outcome or '').replace('_', ' '))}</td>",
-        "why": f'<td class="why">{_headline(row)}</td>',
-        "steps": f"<td class=number>{h(words.steps(row.last_step, row.planned_steps))}</td>",
-        "p": f"<td class=number>{h(words.pays(row.p))}</td>",
-        "best": f"<td>{'' if row.best_step is None else f'step {row.best_step}'}</td>",
-        "last": f"<td class=number>{h(words.ago(row.last_at, now))}</td>",
-        "hours": f"<td>{h(words.amount(row.hours))}</td>",
-        "left": f"<td>{h(words.amount(row.gpu_hours_left))}</td>",
-        "framework": f"<td>{h(row.framework or '')}</td>",
-        "project": f"<td>{h(row.project, 120)}</td>",
-    }
-    return f'<tr class="{one.group}">{box}{"".join(cells[name] for name in columns)}</tr>'
+def _line(one: RowNow, now: float) -> str:
+    row, name = one.row, h(one.row.name, 160)
+    return (
+        f'<tr class="{one.group}">'
+        f'<td><input type="checkbox" name="run" value="{one.key}" aria-label="Select {name}"></td>'
+        f'<th scope="row"><a href="/run/{one.key}">{name}</a></th><td class="drawn">{spark(row)}</td>'
+        f'<td class="why">{_headline(row)}</td>'
+        f"<td class=number>{h(words.steps(row.last_step, row.planned_steps))}</td>"
+        f"<td class=number>{h(words.ago(row.last_at, now))}</td><td>{h(words.amount(row.gpu_hours_left))}</td></tr>"
+    )
 
 
 def _headline(row: Row) -> str:
@@ -269,7 +255,7 @@ def _colored(row: Row, says: str) -> str:
     return f'<span class="verdict {h(shade)}">{h(says)}</span>'
 
 
-def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], by: str = "") -> str:
+def _form(asked: Asked, choices: dict[str, list[str]], by: str = "") -> str:
     def select(name: str, label: str, options: Iterable[str], chosen: str) -> str:
         listed = "".join(
             f'<option value="{h(one)}"{" selected" if one == chosen else ""}>{h(words.CHOICES.get(one, one)) or "any"}'
@@ -283,22 +269,15 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
         for name, options in choices.items()
     )
     chosen = by or any(getattr(asked, name) for name in FILTERS) or asked.sort != "urgency"
-    boxes = "".join(
-        f'<label><input type="checkbox" name="col" value="{name}"{" checked" if name in columns else ""}>'
-        f"{h(words.COLUMNS[name])}</label>"
-        for name in COLUMNS
-    )
     return (
         f'<form class="filters" action="/runs" role="search"><label>Search<input type="search" name="q"'
-        f' value="{h(asked.words)}"></label><details{" open" if chosen else ""}><summary>Filters, order, columns'
+        f' value="{h(asked.words)}"></label><details{" open" if chosen else ""}><summary>Filters, order'
         f'</summary><div class="filters">{filters}{select("by", "Group by", BY, by)}'
-        f"{select('sort', 'Sort by', SORTS, asked.sort)}<button>Show</button></div><div>{boxes}</div></details></form>"
+        f"{select('sort', 'Sort by', SORTS, asked.sort)}<button>Show</button></div></details></form>"
     )
 
 
-def grouped(
-    groups: Sequence[Together], by: str, asked: Asked, columns: Sequence[str], choices: dict[str, list[str]]
-) -> str:
+def grouped(groups: Sequence[Together], by: str, asked: Asked, choices: dict[str, list[str]]) -> str:
     rows = []
     for one in groups:
         to = urlencode({by: one.name}) if by in FILTERS and one.name else urlencode({"q": one.name})
@@ -312,7 +291,7 @@ def grouped(
         for name in (by.capitalize(), "Runs", "Need attention", "Level", "Steps", "Distinct verdicts")
     )
     return (
-        f"<h1>Runs by {h(by)}</h1>{_form(asked, columns, choices, by)}"
+        f"<h1>Runs by {h(by)}</h1>{_form(asked, choices, by)}"
         '<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table>'
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )

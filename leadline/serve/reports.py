@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from .kept import PageCache
 
 KEPT = 32  # reports in memory
 AT_ONCE = 2  # readings at the same time: each takes a core for a second or more
-RULES = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
 class Reports:
@@ -74,10 +72,3 @@ def mark_of(row: Row) -> str:
         return " ".join(unit.mark for unit in units(row.place))
     except LeadlineError:
         return ""
-
-
-def rules_of(page: str) -> str:
-    """Return the policy of a report: its own scripts by their digests. As a header it also says who may frame it."""
-    found = RULES.search(page)
-    rules = found[1].replace("&#x27;", "'") if found else "default-src 'none'"
-    return f"{rules}; frame-ancestors 'self'"

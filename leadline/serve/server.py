@@ -19,7 +19,6 @@ from ..records import dataclass
 from ..shelf.store import Shelf
 from ..sources.mapping import FILE
 from ..words.serve import AGENTS_AT, OTHER_NAMES
-from .guard import WILDCARDS, doors_for, is_loopback, names_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -32,7 +31,6 @@ class ServeOptions:
     """The user's options for the page."""
 
     roots: tuple[str, ...]
-    store: str | None
     host: str
     port: int
     names: tuple[str, ...]
@@ -49,13 +47,14 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
 
     from ..agents.server import PATH
     from .app import application
+    from .guard import WILDCARDS, doors_for, is_loopback, names_of
 
     host, listening = options.host, _listening(options.host, options.port)
     port = int(listening.getsockname()[1])
     agents = agents_app(shelf, options.roots)
     mounts = {} if agents is None else {PATH: agents}
     token = None if is_loopback(host) else os.environ.get(TOKEN) or None
-    doors = doors_for(host, port, options.names, token=token, may_act=options.allow_act, programs=mounts)
+    doors = doors_for(host, port, options.names, token=token, may_act=options.allow_act)
     names = names_of(host)
     for name in (*names, *(("127.0.0.1",) if host in WILDCARDS else ())):
         say(f"http://{name}:{port}/{'' if doors.token is None else f'?token={doors.token}'}")
@@ -65,15 +64,8 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
         say(OTHER_NAMES)
     ended = threading.Event()
     scanning = threading.Thread(target=_scans, args=(shelf, options, ended, say), daemon=True)
-    page = application(shelf, doors, mounts)
-
-    class _PageServer(uvicorn.Server):
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            page.end()
-            await super().shutdown(sockets)
-
     config: Any = uvicorn.Config(
-        page,
+        application(shelf, doors, mounts),
         log_level="warning",
         access_log=False,  # an address may hold the token of a first visit
         server_header=False,
@@ -83,7 +75,7 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
     if options.roots:
         scanning.start()
     try:
-        _PageServer(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])
     finally:
         ended.set()
         if options.roots:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -11,11 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadState, need
+from ..state import state_folder
 
 PATIENCE = 30.0  # seconds to wait for another program that writes
 POSTGRES = ("postgres://", "postgresql://")
 SQLITE = "sqlite:///"
 MEMORY = ":memory:"  # a store that lasts as long as its process
+
+
+def default_store() -> str:
+    """Return the address in LEADLINE_STORE, or a file in the user's folder."""
+    return os.environ.get("LEADLINE_STORE") or str(state_folder() / "shelf.db")
 
 
 def open_base(url: str, *, write: bool = True) -> Base:
@@ -60,6 +67,7 @@ class Base:
     url: str  # without a password
     fails: tuple[type[Exception], ...]  # what it raises when it cannot be used now
     locking = ""  # ends a SELECT whose rows are to be changed
+    spelled: tuple[tuple[str, str], ...]  # what our statements say, and what this database says instead
     _base: Any
 
     def __init__(self) -> None:
@@ -77,13 +85,11 @@ class Base:
         with self._guard:
             self._base.cursor().executemany(self.sql(query), values)
 
-    def columns(self, table: str) -> set[str]:
-        """Return the names of a table's columns; empty if there is no such table."""
-        raise NotImplementedError
-
     def sql(self, statement: str) -> str:
         """Return a statement of ours as this database takes it."""
-        raise NotImplementedError
+        for ours, theirs in self.spelled:
+            statement = statement.replace(ours, theirs)
+        return statement
 
     @contextmanager
     def writing(self) -> Iterator[Any]:
@@ -103,6 +109,7 @@ class Sqlite(Base):
     """One file, no server. Many may read while one writes."""
 
     fails = (sqlite3.Error,)
+    spelled = (("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY"),)
 
     def __init__(
         self,
@@ -143,12 +150,6 @@ class Sqlite(Base):
             self.run("PRAGMA synchronous = NORMAL")  # a power cut loses rows that are read again
         self.run("PRAGMA cache_size = -32768")
 
-    def sql(self, statement: str) -> str:
-        return statement.replace("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")
-
-    def columns(self, table: str) -> set[str]:
-        return {name for (name,) in self.rows("SELECT name FROM pragma_table_info(?)", (table,))}
-
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         with self._guard, transaction(self._base) as base:
@@ -168,6 +169,7 @@ class Postgres(Base):
     """A server that many machines write to. Leases go by its clock."""
 
     locking = " FOR UPDATE SKIP LOCKED"
+    spelled = (("BLOB", "BYTEA"), ("%", "%%"), ("?", "%s"))
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -182,13 +184,6 @@ class Postgres(Base):
                 f"The store {self.url} cannot be reached: {said}",
                 next_step="check the address, the user, and that the server runs",
             ) from error
-
-    def sql(self, statement: str) -> str:
-        return statement.replace("BLOB", "BYTEA").replace("%", "%%").replace("?", "%s")
-
-    def columns(self, table: str) -> set[str]:
-        found = self.rows("SELECT column_name FROM information_schema.columns WHERE table_name = ?", (table,))
-        return {name for (name,) in found}
 
     @contextmanager
     def writing(self) -> Iterator[None]:

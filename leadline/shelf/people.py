@@ -7,8 +7,7 @@ from typing import Literal, get_args
 
 from ..errors import LeadlineError
 from ..records import dataclass
-from .base import POSTGRES, SQLITE
-from .home import default_store
+from .base import POSTGRES, SQLITE, default_store
 from .store import Shelf, meant, stored
 
 What = Literal["acknowledge", "mute", "unmute", "note", "hand_over"]

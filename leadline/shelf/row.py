@@ -77,6 +77,7 @@ class Unit:
     root: str
     place: str
     mark: str  # of the names, sizes and times of all that lies there; "" where that cannot be told without reading
+    stray: bool = False  # a file beside folders of runs, and no other file there is like it
 
 
 @dataclass(frozen=True, slots=True)

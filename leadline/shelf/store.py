@@ -15,11 +15,10 @@ from pathlib import Path
 
 from ..errors import BadState
 from ..records import astuple, dataclass
-from .base import Base, Sqlite, open_base
-from .home import default_store, is_dead
+from .base import Base, Sqlite, default_store, open_base
 from .row import COLUMNS, Row, ShelfEntry, Task, Unit, UnitOutcome
 
-LEASE = 120.0  # seconds; whoever reads renews it well before
+LEASE = 60.0  # seconds; whoever reads renews it well before
 ATTEMPTS = 3  # readings that ended their reader, after which it is not tried again
 FIELDS = ", ".join(COLUMNS)
 
@@ -30,17 +29,15 @@ class Scope:
 
     roots: tuple[str, ...]
     began: float
-    shard: int = 0
-    shards: int = 1
     maker: str = ""  # rows that another version made are made anew
 
     @property
     def where(self) -> str:
-        return f"root IN ({', '.join('?' * len(self.roots))}) AND shard % ? = ?"
+        return f"root IN ({', '.join('?' * len(self.roots))})"
 
     @property
     def values(self) -> tuple[object, ...]:
-        return (*map(stored, self.roots), self.shards, self.shard)
+        return tuple(map(stored, self.roots))
 
 
 class Shelf:
@@ -75,27 +72,21 @@ class Shelf:
     # --- what is to be read
 
     def note(self, units: Sequence[Unit], began: float) -> None:
-        """Write down a batch of units that were found."""
+        """Write down a batch of units that were found. Of scans at the same time the one that began last counts."""
         with self.base.writing():
             self.base.many(
-                "INSERT INTO places (place, root, shard, wanted, seen_at) VALUES (?, ?, ?, ?, ?)"
+                "INSERT INTO places (place, root, wanted, stray, seen_at) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (place) DO UPDATE SET root = excluded.root, wanted = excluded.wanted,"
-                " seen_at = excluded.seen_at",
-                [(stored(unit.place), stored(unit.root), shard_of(unit.place), unit.mark, began) for unit in units],
+                " stray = excluded.stray, seen_at = excluded.seen_at WHERE places.seen_at < excluded.seen_at",
+                [(stored(unit.place), stored(unit.root), unit.mark, int(unit.stray), began) for unit in units],
             )
 
     def claim(self, scope: Scope, owner: str, limit: int) -> list[Task]:
         """Lease places that are due and not being read, and return them as tasks."""
         now = self.base.now()
-        leased = (
-            f"SELECT DISTINCT leased_by FROM places WHERE {scope.where} AND leased_by IS NOT NULL AND leased_until >= ?"
-        )
-        for (holder,) in self.base.rows(leased, (*scope.values, now)):
-            if is_dead(holder):  # a process of this machine: its places are read without waiting
-                self.base.run("UPDATE places SET leased_by = NULL WHERE leased_by = ?", (holder,))
         with self.base.writing():
             found = self.base.rows(
-                f"SELECT place, root, wanted, attempts FROM places WHERE {scope.where} AND seen_at >= ?"
+                f"SELECT place, root, wanted, stray, attempts FROM places WHERE {scope.where} AND seen_at >= ?"
                 f" AND {DUE} AND (leased_by IS NULL OR leased_until < ?) ORDER BY place LIMIT ?{self.base.locking}",
                 (*scope.values, scope.began, scope.maker, now, now, limit),
             )
@@ -104,8 +95,12 @@ class Shelf:
                 [(owner, now + LEASE, place) for place, *_ in found],
             )
             return [
-                Task(Unit(meant(root), meant(place), wanted), self._known(place, scope.maker, now), attempts + 1)
-                for place, root, wanted, attempts in found
+                Task(
+                    Unit(meant(root), meant(place), wanted, bool(stray)),
+                    self._known(place, scope.maker, now),
+                    attempts + 1,
+                )
+                for place, root, wanted, stray, attempts in found
             ]
 
     def renew(self, owner: str) -> None:
@@ -188,11 +183,10 @@ class Shelf:
                 (stored(entry.row.identity), zlib.compress(entry.body, 6)),
             )
 
-    def made_by(self, scope: Scope, maker: str) -> None:
-        """Mark what a forced scan made anew as made by this version."""
-        self.base.run(
-            f"UPDATE places SET maker = ? WHERE {scope.where} AND maker = ?", (maker, *scope.values, scope.maker)
-        )
+    def forget(self, roots: Sequence[str]) -> None:
+        """Have the next scan of these roots read all of it."""
+        within = f"root IN ({', '.join('?' * len(roots))})"
+        self.base.run(f"UPDATE places SET maker = NULL, done = NULL WHERE {within}", tuple(map(stored, roots)))
 
     def finish(self, scope: Scope) -> int:
         """Mark the runs of places that were not found anymore; return how many are newly marked."""
@@ -267,8 +261,6 @@ class Shelf:
         try:
             if write:
                 self._create()
-            elif not self.base.columns("shelf"):
-                raise self._unusable("nothing was ever written to it")
             version = int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
         except self.base.fails as error:
             raise self._unusable(str(error).strip()) from error
@@ -277,15 +269,13 @@ class Shelf:
 
     def _create(self) -> None:
         """Create the tables, if there are none; several machines may begin at the same time."""
-        if self.base.columns("shelf"):
-            return
+        begun = "INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0) ON CONFLICT DO NOTHING"
         with self.base.writing():
             if not isinstance(self.base, Sqlite):
                 self.base.run("SELECT pg_advisory_xact_lock(7305)")
-            if not self.base.columns("shelf"):
-                for statement in TABLES:
-                    self.base.run(statement)
-                self.base.run("INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0)", (VERSION,))
+            self.base.run("CREATE TABLE IF NOT EXISTS shelf (key TEXT PRIMARY KEY, value BIGINT NOT NULL)")
+            for statement in TABLES if self.base.run(begun, (VERSION,)) else ():
+                self.base.run(statement)
 
     def _unusable(self, why: str) -> BadState:
         return BadState(
@@ -310,10 +300,6 @@ def as_row(values: Sequence[object]) -> Row:
 def key_of(identity: str) -> str:
     """Return what a run is called in an address of the dashboard."""
     return hashlib.sha256(identity.encode("utf-8", errors="surrogateescape")).hexdigest()[:20]
-
-
-def shard_of(place: str) -> int:
-    return zlib.crc32(place.encode("utf-8", errors="surrogateescape"))
 
 
 def stored(text: str) -> str:
@@ -341,7 +327,7 @@ def meant(text: str) -> str:
 ESCAPE = "\ufdd0"  # no character, in any text
 
 
-VERSION = 4
+VERSION = 5
 KINDS = {"str": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION"}
 
 
@@ -366,13 +352,12 @@ def _columns() -> Iterator[tuple[str, str]]:
     yield from BESIDE_ROW.items()
 
 
-TABLES = (
-    "CREATE TABLE shelf (key TEXT PRIMARY KEY, value BIGINT NOT NULL)",  # its version, and the counter of changes
+TABLES = (  # beside `shelf`, which holds the version and the counter of changes
     """CREATE TABLE places (
     place TEXT PRIMARY KEY,
     root TEXT NOT NULL,
-    shard BIGINT NOT NULL,                   -- a number made from its name, to part places among machines
     wanted TEXT NOT NULL,                    -- mark of what lies there
+    stray BIGINT NOT NULL,                   -- 1: a file beside folders of runs
     done TEXT,                               -- mark of what was read; none: never read
     maker TEXT,                              -- the version that read it
     again_at DOUBLE PRECISION,               -- when it is to be read again though nothing changed: it has ended

@@ -200,9 +200,9 @@ def standing(comparison: Comparison, group: str) -> str:
     return f"{signed(pair.final.size)}, {told}"
 
 
-def differing_settings(told: Sequence[str], *, verbose: bool) -> str:
+def differing_settings(told: Sequence[str]) -> str:
     what = "differ between groups, so any of them may be the cause" if len(told) > 1 else "differs between groups"
-    return f"{what}: {'; '.join(told) if verbose else several(told, SHOWN_SETTINGS)}"
+    return f"{what}: {several(told, SHOWN_SETTINGS)}"
 
 
 def setting_values(values: Sequence[object], between: str = "|") -> str:
@@ -231,4 +231,4 @@ def not_told_apart(names: Sequence[str]) -> str:
 
 def more_of(count: int, what: str = "") -> str:
     """Return how much a screen left out."""
-    return f"{counted(count, f'more {what}') if what else f'{count} more'} (--verbose shows all)"
+    return f"{counted(count, f'more {what}') if what else f'{count} more'} (--html shows all)"

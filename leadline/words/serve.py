@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..digits import duration, interval, number, sure, went
+from ..digits import duration, interval, number, went
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
 
@@ -29,7 +29,6 @@ NOT_SIGNED_IN = "Open the address that `leadline serve` printed: it contains the
 OTHER_NAMES = "For other host names, such as behind a proxy, add --allowed-host NAME."
 OTHER_PAGE = "Refused: another page asked for this."
 UNKNOWN_PAGE = "Refused: unknown which page asked for this."
-ONLY_FORMS = "Refused: only GET, HEAD, and POST of forms."
 NO_SUCH_RUN = "No such run."
 OUTSIDE = "This run's path leads outside the scanned folder, so it is not opened."
 COMPARE, COMPARE_SELECTED = "compare", "Compare selected"
@@ -50,17 +49,10 @@ def not_called_so(host: str) -> str:
 COLUMNS = {
     "name": "Run",
     "spark": "Reward",
-    "verdict": "Verdict",
-    "outcome": "Outcome",
     "why": "Headline",
     "steps": "Steps",
-    "p": "Chance of gain",
-    "best": "Best checkpoint",
     "last": "Last row",
-    "hours": "Hours",
     "left": "GPU-h left",
-    "framework": "Framework",
-    "project": "Project",
 }
 SAID = {
     "acknowledge": "Acknowledged",
@@ -83,7 +75,6 @@ ACKNOWLEDGE_SELECTED = "Acknowledge selected"
 MUTE_SELECTED = "Mute selected for a day"
 NOT_IN_HEADLINE = ("silent", "seeds", "changed", "finished_rising", "unclear")  # needs that a row has to name itself
 MARK_SEEN = "Mark as seen"
-FOREIGN_FORM = "This form is not from this page."
 NOTHING_SELECTED = "No run selected."
 
 
@@ -122,10 +113,6 @@ def ago(at: float | None, now: float) -> str:
     ('10 min ago', '')
     """
     return "" if at is None else f"{duration(round(max(0.0, now - at)))} ago"
-
-
-def pays(p: float | None) -> str:
-    return "" if p is None else sure(p)
 
 
 def amount(value: float | None) -> str:

@@ -1,20 +1,15 @@
-"""`leadline mcp` through the official client: in memory, over stdio as a subprocess, and over HTTP on a real socket."""
+"""`leadline mcp` through the official client: in memory, and over stdio as a subprocess. `leadline serve` has HTTP."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 from conftest import EXAMPLES, trl_bytes
@@ -24,7 +19,6 @@ bpe_openai = pytest.importorskip("bpe_openai")
 
 import anyio  # noqa: E402
 from mcp import Client, StdioServerParameters  # noqa: E402
-from waiting import wait_for  # noqa: E402
 
 from leadline.agents.answers import page  # noqa: E402
 from leadline.agents.library import Library  # noqa: E402
@@ -113,9 +107,8 @@ def test_all_definitions_fit_their_budget(library: Library) -> None:
     reading = ["triage", "read_run", "evidence", "compare", "samples", "sources", "series", "check"]
     assert sorted(tool.name for tool in tools) == sorted([*reading, "review"])
     assert sorted(tool.name for tool in tools if tool.annotations.read_only_hint) == sorted(reading)
-    assert all(tool.output_schema for tool in tools)
     written = json.dumps([tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools])
-    assert 0 < tokens(written) <= 1900
+    assert 0 < tokens(written) <= 1000
 
 
 @pytest.mark.parametrize(
@@ -137,17 +130,9 @@ def test_all_definitions_fit_their_budget(library: Library) -> None:
         ("check", {"path": "rising", "regex": "ignore"}),
     ],
 )
-def test_answers_are_typed_and_short(library: Library, tool: str, asked: dict[str, Any]) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    server = build(library)
-
-    async def use(client: Client) -> Any:
-        tools = {entry.name: entry for entry in (await client.list_tools()).tools}
-        return tools[tool].output_schema, await client.call_tool(tool, asked)
-
-    schema, result = with_client(server, use)
+def test_answers_are_structured_and_short(library: Library, tool: str, asked: dict[str, Any]) -> None:
+    result = call(build(library), tool, **asked)
     assert not result.is_error, text_of(result)
-    jsonschema.validate(result.structured_content, schema)
     assert json.loads(text_of(result)) == result.structured_content
     assert tokens(text_of(result)) <= 800
     assert "\x1b" not in text_of(result)
@@ -315,14 +300,13 @@ def test_a_log_that_grows_is_read_again(tmp_path: Path) -> None:
     log.parent.mkdir()
     log.write_bytes(trl_bytes(rows(20, 0.5)))
     library = Library(Roots.of([tmp_path]))
-    assert library.reading("run") is library.reading("run")
+    assert library.reading("run").run.last_step == 20
     log.write_bytes(trl_bytes(rows(30, 0.5)))
     assert library.reading("run").run.last_step == 30
 
 
 def test_a_triage_of_many_runs_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is kept of readings: here one, and no patience at all."""
-    monkeypatch.setattr("leadline.agents.library.KEPT", 1)
+    """Here without any patience."""
     monkeypatch.setattr("leadline.agents.library.PATIENCE", 0.0)
     for number in range(4):
         (tmp_path / f"run{number}").mkdir()
@@ -366,68 +350,10 @@ def test_a_run_that_fell_silent_is_finished_as_for_the_command(
     assert json.loads(capsys.readouterr().out)["judgement"]["ended"] == "silent"
 
 
-def test_the_prompt_names_the_tools_and_the_run(library: Library) -> None:
-    async def use(client: Client) -> Any:
-        return (await client.get_prompt("review_run", {"path": "rising"})).messages[0].content.text
-
-    prompt = with_client(build(library), use)
-    assert "read_run" in prompt
-    assert "rising" in prompt
-
-
 def test_over_stdio_as_a_subprocess(place: Path) -> None:
     params = StdioServerParameters(command=sys.executable, args=["-m", "leadline", "mcp", str(place / "runs")])
     result = call(params, "read_run", path="rising")
     assert result.structured_content["verdict"] in ("continue", "undecided", "stop")
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@pytest.fixture
-def served(place: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "leadline", "mcp", str(place / "runs"), "--http", f"127.0.0.1:{port}"]
-    process = subprocess.Popen(command, env={**os.environ, "LEADLINE_MCP_TOKEN": TOKEN}, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(lambda: answers(port))
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def test_over_http(served: str) -> None:
-    import httpx2
-    from mcp.client.streamable_http import streamable_http_client
-
-    async def run() -> Any:
-        async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=120) as http,
-            Client(streamable_http_client(served, http_client=http)) as client,
-        ):
-            return await client.call_tool("sources", {"path": "rising"})
-
-    assert "reward/mean = reward (40, exact key)" in anyio.run(run).structured_content["series"]
-
-    def status(**headers: str) -> int:
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
-        basic = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-        try:
-            with urlopen(Request(served, body, {**basic, **headers}), timeout=60) as answer:
-                return int(answer.status)
-        except HTTPError as error:
-            return error.code
-
-    key = f"Bearer {TOKEN}"
-    assert status() == 401
-    assert status(Authorization="Bearer wrong") == 401
-    assert status(Authorization=key, Host="evil.example") == 421
-    assert status(Authorization=key, Origin="http://evil.example") == 403
 
 
 def test_http_off_loopback_needs_a_token() -> None:

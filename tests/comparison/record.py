@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent.parent
 GOLDEN = Path(__file__).parent / "golden"
 ASKED = {
     "examples": ("leadline/examples/healthy", "leadline/examples/collapsed", "leadline/examples/hacked"),
-    "examples-verbose": ("leadline/examples/healthy", "leadline/examples/hacked", "--verbose"),
+    "examples-pair": ("leadline/examples/healthy", "leadline/examples/hacked"),
 }
 
 

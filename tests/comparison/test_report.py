@@ -69,29 +69,11 @@ def test_every_line_of_the_plot_ends_at_its_letter(pair: Comparison) -> None:
     assert sum(line.rstrip().endswith(("A", "B")) for line in plotted) == 2
 
 
-def test_verbose_shows_every_run_and_pair(pair: Comparison) -> None:
-    text = render(pair, verbose=True)
-    for one in pair.runs:
-        assert one.name in text
-    assert text.count("pair ") == sum(len(one.differences) for one in pair.series)
-
-
-def test_verbose_lists_every_setting_that_differs() -> None:
-    def one(name: str, seed: int) -> Member:
-        settings = {f"a.setting.with.a.long.name.{number}": f"{name} {number}" for number in range(100)}
-        return Member(name, run({"reward/mean": rise(seed=seed)}, path=name, settings=settings), name)
-
-    text = render(compare(Gathered((one("first", 1), one("second", 2)), "named")), verbose=True)
-    told = " ".join(text.split())
-    assert all(f"name.{number} first {number} / second {number}" in told for number in range(100))
-
-
 def test_hostile_names_neither_command_the_terminal_nor_widen_the_table(hostile: Comparison) -> None:
-    for verbose in (False, True):
-        text = render(hostile, color=False, width=100, verbose=verbose)
-        assert "\x1b" not in text
-        assert "\u202e" not in text
-        assert max(map(cell_len, text.splitlines())) <= 100
+    text = render(hostile, color=False, width=100)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert max(map(cell_len, text.splitlines())) <= 100
 
 
 def test_json_holds_all_of_it_and_can_be_read_back(pair: Comparison, hostile: Comparison) -> None:
@@ -129,7 +111,7 @@ def test_an_unknown_series_is_one_sentence(capsys: pytest.CaptureFixture[str]) -
 def test_many_runs_stay_on_the_screen() -> None:
     groups = {f"v{place}": [run(rise(seed=place, level=0.05 * place, steps=30))] for place in range(16)}
     text = render(compare(gathered(**groups)), width=100, height=40)
-    assert "more (--verbose shows all)" in text
+    assert "more (--html shows all)" in text
     assert len(text.splitlines()) <= 40
 
 

@@ -28,7 +28,6 @@ from leadline.fleet.reader import read_task
 from leadline.fleet.scan import Tally, scan
 from leadline.review import store as reviews
 from leadline.run import Review
-from leadline.shelf import home
 from leadline.shelf.row import Row, Task, Unit, UnitOutcome
 from leadline.shelf.store import Scope, Shelf
 
@@ -130,10 +129,11 @@ def test_a_review_has_its_run_read_again_and_no_other(lab: Path, shelf: Shelf) -
     assert scanned(shelf, lab)[1].read == []
 
 
-def test_again_reads_all_and_gives_the_same_rows(lab: Path, shelf: Shelf) -> None:
+def test_a_forgotten_root_is_read_whole_and_gives_the_same_rows(lab: Path, shelf: Shelf) -> None:
     scanned(shelf, lab)
     before = rows(shelf)
-    _, engine = scanned(shelf, lab, again=True)
+    shelf.forget((str(lab),))
+    _, engine = scanned(shelf, lab)
     assert len(engine.read) == 7
     assert rows(shelf) == before
     assert scanned(shelf, lab)[1].read == []
@@ -159,10 +159,27 @@ def test_a_root_that_is_gone_marks_nothing(lab: Path, shelf: Shelf, tmp_path: Pa
     assert [vanished for _, vanished in shelf.rows() if vanished] == []
 
 
-def test_shards_read_every_run_once(lab: Path, shelf: Shelf) -> None:
-    read = [name for number in range(3) for name in scanned(shelf, lab, shard=(number, 3))[1].read]
-    assert sorted(read) == ["a", "b", "broken", "grpo-seed0", "grpo-seed1", "only", "ppo-seed0"]
-    assert [vanished for _, vanished in shelf.rows() if vanished] == []
+def test_scans_at_the_same_time_read_every_run_once_and_miss_none(lab: Path, tmp_path: Path) -> None:
+    """The one that began first notes its places last, and the one that began last ends first."""
+    store, told, ready = str(tmp_path / "shared.db"), [], threading.Barrier(3)
+
+    def one() -> None:
+        with Shelf(store) as shelf:
+            ready.wait()
+            told.append(scanned(shelf, lab))
+
+    Shelf(store).close()
+    threads = [threading.Thread(target=one) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    read = sorted(name for _, engine in told for name in engine.read)
+    assert read == ["a", "b", "broken", "grpo-seed0", "grpo-seed1", "only", "ppo-seed0"]
+    with Shelf(store) as shelf:
+        shelf.note([Unit(str(lab), str(lab / "web" / "only"), "older")], 1.0)
+        assert shelf.finish(Scope((str(lab),), 2.0)) == 0
+        assert scanned(shelf, lab)[1].read == []
 
 
 def test_many_runs_in_one_file_are_read_alone_when_one_grows(tmp_path: Path, shelf: Shelf) -> None:
@@ -270,6 +287,7 @@ def test_a_scan_that_is_killed_is_gone_on_with(lab: Path, tmp_path: Path) -> Non
     done = _count(store)
     assert 3 <= done < 37
     with Shelf(str(store)) as shelf:
+        shelf.base.run("UPDATE places SET leased_until = 0")  # a minute later
         _, engine = scanned(shelf, lab)
         assert len(engine.read) == 37 - done
         killed = rows(shelf)
@@ -376,29 +394,8 @@ def test_the_verb_prints_rows(lab: Path, tmp_path: Path) -> None:
         assert printed == [orjson.loads(orjson.dumps({**asdict(row), "vanished_at": None})) for row, _ in shelf.rows()]
 
 
-@pytest.mark.parametrize("told", ["3/3", "a/2", "1", "-1/2"])
-def test_a_shard_that_is_none_is_refused(told: str, lab: Path) -> None:
-    called = CliRunner().invoke(verbs, ["scan", str(lab), f"--shard={told}"])
-    assert called.exit_code == 2
-    assert "--shard takes I/N" in called.output
-
-
 def test_rows_of_the_same_run_differ_only_by_what_changed(lab: Path) -> None:
     unit = Unit(str(lab), str(lab / "web" / "only"), "m")
     (first,) = read_task(Task(unit)).entries
     (second,) = read_task(Task(replace(unit, mark="n"))).entries
     assert first.row == second.row
-
-
-def test_a_machine_that_could_not_be_named_once_is_named_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Agents may not look at /proc, and a process that serves them may scan as well: it has to know the dead."""
-
-    def raises(*_: object, **__: object) -> str:
-        raise PermissionError
-
-    home._boot.cache_clear()
-    with monkeypatch.context() as confined:
-        confined.setattr(Path, "read_text", raises)
-        unknown = home.host()
-    assert unknown.endswith("//")
-    assert home.host() != unknown

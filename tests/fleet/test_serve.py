@@ -120,12 +120,26 @@ def test_a_run_is_shown_by_its_report_and_its_reading(shelf: Shelf, lab: Path) -
     assert f'src="/run/{key}/report"' in browser.get(f"/run/{key}").text
     report = browser.get(f"/run/{key}/report")
     assert report.headers["x-frame-options"] == "SAMEORIGIN"
-    rules = report.headers["content-security-policy"]
+    assert report.headers["content-security-policy"] == "frame-ancestors 'self'"
+    rules = report.text.partition('http-equiv="Content-Security-Policy" content="')[2].partition('">')[0]
+    assert rules.startswith("default-src")
     assert "script-src 'sha256-" in rules
-    assert "frame-ancestors 'self'" in rules
     assert "unsafe-inline" not in rules
     assert browser.get(f"/run/{key}/reading.json").json()["judgement"]["verdict"]
     assert browser.get("/run/nothing").status_code == 404
+
+
+def test_an_open_page_is_told_of_rows_that_were_written_and_of_files_that_grew(shelf: Shelf, lab: Path) -> None:
+    browser, path = Browser(shelf), f"/run/{key_of(str(lab / 'web' / 'only'))}/news"
+    before = browser.get(path).json()
+    assert browser.get(path).json() == before
+    assert f'data-change="{before["change"]}"' in browser.get("/").text
+    write_run(lab / "web" / "only", steps=55)
+    grown = browser.get(path).json()
+    assert grown["mark"] != before["mark"]
+    put(shelf, ROW)
+    assert browser.get("/news").json() == {"change": browser.get(path).json()["change"]}
+    assert browser.get("/news").json()["change"] > before["change"]
 
 
 def test_two_runs_are_compared(shelf: Shelf, lab: Path) -> None:
@@ -181,7 +195,7 @@ def test_what_a_person_acknowledged_is_no_longer_urgent_until_something_else_is(
     put(shelf, replace(ROW, need="wasting", verdict="stop", last_at=now))
     browser = Browser(shelf, Doors(frozenset({HOST}), may_act=True))
     key = key_of(ROW.identity)
-    form = {"form": browser.doors.form_token, "what": "acknowledge", "who": "Ada", "about": "wasting"}
+    form = {"what": "acknowledge", "who": "Ada", "about": "wasting"}
     assert browser.post(f"/run/{key}/say", form, origin=f"http://{HOST}").status_code == 303
     line = query.line_of(shelf, key, now)
     assert line is not None
@@ -205,7 +219,7 @@ def test_runs_are_acknowledged_and_muted_in_place_and_by_reason(shelf: Shelf) ->
     keys = {run.name: key_of(run.identity) for run in runs}
 
     def said(what: str, **more: str) -> int:
-        form = {"form": browser.doors.form_token, "what": what, **more}
+        form = {"what": what, **more}
         return browser.post("/say", form, origin=f"http://{HOST}").status_code
 
     assert said(f"acknowledge {keys['a']}", who="Ada") == 303
@@ -297,13 +311,14 @@ def test_a_foreign_page_can_neither_read_nor_act(shelf: Shelf) -> None:
     browser = Browser(shelf, Doors(frozenset({HOST}), may_act=True))
     put(shelf, ROW)
     path = f"/run/{key_of(ROW.identity)}/say"
-    form = {"form": browser.doors.form_token, "what": "note", "who": "Eve", "note": "x"}
+    form = {"what": "note", "who": "Eve", "note": "x"}
     assert browser.get("/api/rows", origin="http://evil.example").status_code == 403
     assert browser.get("/api/rows", sec_fetch_site="cross-site", sec_fetch_mode="no-cors").status_code == 403
     assert browser.post(path, form, origin="http://evil.example").status_code == 403
     assert browser.post(path, form, origin="null").status_code == 403
     assert browser.post(path, form).status_code == 403
-    assert browser.post(path, {**form, "form": "guessed"}, origin=f"http://{HOST}").status_code == 403
+    assert browser.post(path, form, sec_fetch_site="cross-site", sec_fetch_mode="navigate").status_code == 403
+    assert browser.post(path, form, sec_fetch_site="none").status_code == 403
     assert people.said_of(shelf, ROW.identity) == ()
     assert browser.post(path, form, origin=f"http://{HOST}").status_code == 303
 
@@ -311,7 +326,7 @@ def test_a_foreign_page_can_neither_read_nor_act(shelf: Shelf) -> None:
 def test_it_is_read_only_unless_allowed(shelf: Shelf) -> None:
     put(shelf, ROW)
     browser = Browser(shelf)
-    form = {"form": browser.doors.form_token, "what": "note", "who": "Ada", "note": "x"}
+    form = {"what": "note", "who": "Ada", "note": "x"}
     path = f"/run/{key_of(ROW.identity)}"
     assert browser.post(f"{path}/say", form, origin=f"http://{HOST}").status_code == 403
     assert '<form class="act"' not in browser.get(path).text
@@ -322,7 +337,7 @@ def test_off_loopback_a_token_is_demanded_and_leaves_the_address(shelf: Shelf) -
     assert doors_for("localhost", 7310, (), token=None).token is None
     assert len(doors_for("0.0.0.0", 7310, (), token=None).token or "") >= 32
     browser = Browser(shelf, doors_for("0.0.0.0", 7310, ("lab.example",), token="let me in, please"))
-    for path in ("/", "/runs", "/api/rows", "/events", "/static/app.js", "/?token=wrong"):
+    for path in ("/", "/runs", "/api/rows", "/news", "/static/app.js", "/?token=wrong"):
         answer = browser.get(path)
         assert answer.status_code in (401, 403)
         assert "<table" not in answer.text
@@ -330,7 +345,7 @@ def test_off_loopback_a_token_is_demanded_and_leaves_the_address(shelf: Shelf) -
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
-    assert "SameSite=Strict" in cookie
+    assert "SameSite=strict" in cookie
     assert "let me in" not in cookie
     assert browser.get("/").status_code == 200  # the client keeps cookies
     assert browser.get("/api/rows", host="lab.example").status_code == 200

@@ -1,10 +1,11 @@
 "use strict";
-// Keeps the page up to date: a stream says that something changed, and the page asks for itself again.
+// Keeps the page up to date: it asks whether something changed, and then asks for itself again.
 (() => {
   const status = document.getElementById("status");
   const main = document.getElementById("main");
   const report = document.getElementById("report");
   const most = 500; // rows the server gives at a time
+  const between = 2000; // milliseconds between looks
   let waiting = null;
 
   async function again() {
@@ -40,20 +41,39 @@
     if (waiting === null) waiting = setTimeout(again, after);
   }
 
-  function reload(number) {
+  function reload(mark) {
     const view = report.contentWindow;
     const place = view ? view.scrollY : 0;
     report.addEventListener("load", () => report.contentWindow.scrollTo(0, place), { once: true });
-    report.src = report.src.split("?")[0] + "?at=" + encodeURIComponent(number);
+    report.src = report.src.split("?")[0] + "?at=" + encodeURIComponent(mark);
     status.textContent = "new rows at " + new Date().toLocaleTimeString();
   }
 
-  const events = new EventSource(document.body.dataset.live + "?cursor=" + document.body.dataset.change);
-  events.addEventListener("changed", () => later(300));
-  events.addEventListener("grew", (event) => { if (report) reload(event.data); });
-  events.onopen = () => { status.textContent = "live"; };
-  events.onerror = () => { status.textContent = "not connected"; };
-  addEventListener("pagehide", () => events.close());
+  let change = Number(document.body.dataset.change);
+  let mark = null; // of the files of an open run
+  let connected = null;
+
+  async function news() {
+    let told = null;
+    try {
+      const answer = await fetch(document.body.dataset.news);
+      if (answer.ok) told = await answer.json();
+    } catch { /* the server does not answer now */ }
+    if (connected !== (told !== null)) {
+      connected = told !== null;
+      status.textContent = connected ? "live" : "not connected";
+    }
+    if (!told) return;
+    if (told.change !== change) later(300);
+    if (report && mark !== null && told.mark !== mark) reload(told.mark);
+    ({ change, mark = null } = told);
+  }
+
+  async function watching() {
+    if (!document.hidden) await news();
+    setTimeout(watching, between);
+  }
+  watching();
 
   // Acknowledge and mute in place: the rows change, and the page stays where it is.
   document.addEventListener("submit", async (event) => {
@@ -106,11 +126,7 @@
   // An address holds what was chosen, and nothing that was left as it is.
   document.addEventListener("formdata", (event) => {
     if (!event.target.matches("[role=search]")) return;
-    const boxes = [...event.target.querySelectorAll("input[name=col]")];
-    const usual = !/[?&]cols?=/.test(location.search) && boxes.every((box) => box.checked === box.defaultChecked);
-    const chosen = [...event.formData].filter(
-      ([name, value]) => value && !(name === "sort" && value === "urgency") && !(name === "col" && usual)
-    );
+    const chosen = [...event.formData].filter(([name, value]) => value && !(name === "sort" && value === "urgency"));
     for (const name of new Set(event.formData.keys())) event.formData.delete(name);
     for (const [name, value] of chosen) event.formData.append(name, value);
   });
