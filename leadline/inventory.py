@@ -79,7 +79,7 @@ class Inventory:
 
 def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Inventory:
     """Return what lies at `path`, every run of it."""
-    if str(path) == "-" or is_address(path) or Path(path).is_fifo():
+    if str(path) == "-" or is_address(path):
         run = open_run(path, mapping=mapping)
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)
@@ -129,7 +129,7 @@ def files_only(inventory: Inventory) -> Inventory:
 def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:
     """Write what was guessed or said of the keys of the one run at a path to its leadline.toml; return its path."""
     place = Path(inventory.path)
-    if len(inventory.runs) != 1 or not place.exists() or place.is_fifo():
+    if len(inventory.runs) != 1 or not place.exists():
         raise BadMapping(
             f"{inventory.path} is not one run on this disk, so there is no place for its mapping.",
             next_step="pass the folder of one run",

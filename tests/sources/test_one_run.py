@@ -337,13 +337,13 @@ def test_what_the_system_shows_is_no_run(place: str, capsys: pytest.CaptureFixtu
     assert "is not a regular file" in capsys.readouterr().err
 
 
-def test_a_pipe_that_nobody_writes_to_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_named_pipe_is_refused_without_waiting_for_a_writer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("leadline.sources.pipes.PATIENCE", 0.1)
     os.mkfifo(tmp_path / "pipe")
-    assert main(["read", str(tmp_path / "pipe")]) == 3
-    assert "nobody writes to it" in capsys.readouterr().err
+    for verb in ("read", "sources"):
+        assert main([verb, str(tmp_path / "pipe")]) == 3
+        assert "- for standard input" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("same", [True, False])
