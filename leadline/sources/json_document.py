@@ -25,7 +25,7 @@ from .text import TextReader
 LARGEST = 1 << 27  # bytes of a document; a larger one would not fit beside a training
 SEVERAL = 1 << 26  # bytes of one that is looked through for several runs
 MOST_RUNS = 200
-FEWEST = 5  # numbers of a list that is a run without a name for what they are
+FEWEST = 5  # points of a series whose name says nothing
 SPLITS = {"train", "eval", "valid", "config", "args"}  # parts of one run
 DEEPEST = 4  # levels below which no log is looked for
 REPAIRS = 20  # how many damaged places are cut out before giving up
@@ -104,10 +104,6 @@ class DocumentRows:
         notes = self._document.notes
         if (state := _state_in(value)) is not None:
             return replace(_of_state(state), torn=torn, notes=notes)
-        arms = _arms(value)
-        if self._name in arms:
-            arm = _of_columns({"curve": arms[self._name]})
-            return replace(arm, label=self._name, run_id=self._name, torn=torn, notes=notes)
         if self._name is not None:
             value = value.get(self._name) if isinstance(value, dict) else None
         parts, trained = {}, value
@@ -157,17 +153,7 @@ def _runs_in(value: object) -> list[str]:
         if isinstance(part, (dict, list)) and not {*tokens(name)} & SPLITS and (log := _log_in(part)) is not None:
             held[name] = log.table.keys()
     shared = frozenset.intersection(*held.values()) if len(held) > 1 else frozenset()
-    return list(held) if any(may_be_reward(key) for key in shared) else list(_arms(value))
-
-
-def _arms(value: object) -> dict[str, list[float]]:
-    """Return lists of numbers, as many in each, whose names say nothing about what they are: one number of several
-    runs."""
-    named = value if isinstance(value, dict) else {}
-    arms = {str(name): numbers for name, part in named.items() if (numbers := _numbers(part)) is not None}
-    lengths = {*map(len, arms.values())}
-    alike = len(arms) > 1 and len(lengths) == 1 and min(lengths) >= FEWEST
-    return arms if alike and not may_be_logged([dict.fromkeys(arms, 0.5)]) else {}
+    return list(held) if any(may_be_reward(key) for key in shared) else []
 
 
 def _add_evaluations(table: Table, evaluated: Table) -> None:
@@ -191,7 +177,7 @@ def _log_in(value: object) -> Log | None:
     points = list(_tables_of_points(value))
     lists = [rows for rows in _lists_of_rows(value) if not points or _points(rows) is None]
     logs = [*map(_filed, (*points, *lists)), *map(_of_columns, _tables_of_columns(value))]
-    return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
+    return max(logs, key=lambda log: log.table.size, default=None)
 
 
 def _filed(rows: Iterable[Mapping[str, object]]) -> Log:

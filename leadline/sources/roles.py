@@ -126,7 +126,7 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     }
     single = [file for file in single if file not in others]
     if not single and not states and not claimed:  # a console that somebody kept as notes
-        single = [file for file in seen.files if file.suffix == ".md" and not paths.may_hold_settings(file)]
+        single = [file for file in seen.files if file.suffix == ".md" and file.name != "README.md"]
     newest = [
         sorted(files, key=lambda file: int((paths.DIGITS.findall(file.parent.name) or ["0"])[-1][:15]), reverse=True)
         for files in states.values()
@@ -169,8 +169,7 @@ def record_at(file: Path) -> Record | None:
 
 
 def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
-    """Return whether a file that stands for many of its name begins with several rows, or holds the one of the step in
-    its name, and not samples."""
+    """Return whether a file that stands for many of its name begins with several rows, and not with samples."""
     try:
         head = head_of(file)
         source = recognised(file, head, sources)
@@ -181,7 +180,7 @@ def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
         begun.feed(head)
     except OSError:
         return False
-    return len(begun.log().table) > (paths.step_in(file) is None)
+    return len(begun.log().table) > 1
 
 
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:

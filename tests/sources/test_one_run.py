@@ -462,14 +462,6 @@ def test_seeds_in_names_keep_equal_logs_apart(tmp_path: Path) -> None:
     assert len(find_runs(tmp_path).runs) == 2
 
 
-def test_files_of_one_row_whose_names_tell_the_step_are_one_log(tmp_path: Path) -> None:
-    for step in range(0, 1200, 10):
-        (tmp_path / f"step_{step:05d}.json").write_text(json.dumps({"reward_mean": step / 1200, "loss": 0.1}))
-    reward = open_run(tmp_path).get("reward/mean")
-    assert reward is not None
-    assert reward.steps.tolist() == list(range(0, 1200, 10))
-
-
 def test_what_lies_beside_a_log_of_another_training_is_no_part_of_it(tmp_path: Path) -> None:
     def lines(form: str, every: int) -> str:
         return "".join(form.format(i=step, r=step % 7 / 9, z=0.001 * (step % 50 == 0)) for step in range(0, 400, every))
