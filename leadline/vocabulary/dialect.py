@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import re
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from ..records import dataclass
@@ -102,27 +102,6 @@ def translate(key: str, dialect: str) -> Meaning | None:
     return _translate(key, dialect, DEEPEST) or _translate(key, dialect, DEEPEST, loosely=True)
 
 
-@lru_cache(maxsize=4096)
-def anywhere(key: str) -> Meaning | None:
-    """Return what a key means in every dialect that has it, written just so or with other separators; None if they
-    differ, if no dialect has it, or if it is a common word.
-
-    >>> anywhere("actor/pg_loss").canonical, anywhere("kl")
-    ('loss/policy', None)
-    """
-    rows = _rows_by_words().get(words(key), ())
-    if not any(entry.signature in ("yes", "only") for entry in rows):
-        return None
-    if words(key).count("_") < 1 or {entry.canonical for entry in rows} != {rows[0].canonical}:
-        return None
-    kinds = {entry.kind for entry in rows}
-    rules = {entry.rule for entry in rows}
-    if len(rules) > 1:
-        return None
-    entry = rows[0]
-    return Meaning(_turned(entry.canonical, entry.rule), entry.kind if len(kinds) == 1 else entry.unit, 0, entry.rule)
-
-
 def _translate(key: str, dialect: str, deepest: int, *, loosely: bool = False) -> Meaning | None:
     """Return what a key means; `loosely`: by its words, as separators were flattened or the case changed."""
     if deepest == 0:
@@ -179,14 +158,3 @@ def _tables(dialect: str, loosely: bool) -> tuple[Exact, Expressions]:
             if held.dialect == entry.dialect and held.canonical != entry.canonical:
                 differ.add(name)
     return {name: row for name, row in exact.items() if name not in differ}, tuple(expressions)
-
-
-@cache
-def _rows_by_words() -> dict[str, tuple[Entry, ...]]:
-    """Return the exact keys of every dialect by their words."""
-    found: dict[str, list[Entry]] = {}
-    for entries in families().values():
-        for entry in entries:
-            if not entry.is_expression:
-                found.setdefault(words(entry.key), []).append(entry)
-    return {name: tuple(rows) for name, rows in found.items()}
