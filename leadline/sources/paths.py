@@ -22,7 +22,7 @@ LOGGED = re.compile(
 )
 SETTINGS = re.compile(
     r"config\.(?:json|ya?ml)|args\.(?:json|ya?ml)|params\.json|training_args\.json|hparams\.ya?ml|config\.yml"
-    r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml"
+    r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml|README\.md"
 )
 MACHINE = re.compile(
     r"(?:nvidia|gpu|smi|dmon|phases|processes|metrics).*\.(?:csv|txt|log|jsonl|gz)$",

@@ -126,7 +126,7 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     }
     single = [file for file in single if file not in others]
     if not single and not states and not claimed:  # a console that somebody kept as notes
-        single = [file for file in seen.files if file.suffix == ".md" and file.name != "README.md"]
+        single = [file for file in seen.files if file.suffix == ".md" and not paths.may_hold_settings(file)]
     newest = [
         sorted(files, key=lambda file: int((paths.DIGITS.findall(file.parent.name) or ["0"])[-1][:15]), reverse=True)
         for files in states.values()

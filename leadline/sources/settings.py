@@ -1,4 +1,4 @@
-"""What was set before the first step, from whatever says so: a config file, a tracker's record.
+"""What was set before the first step, from whatever says so: a config file, a tracker's record, a model card.
 
 Settings come as nested or flat mappings under the framework's own names. Nothing is ever unpickled:
 `training_args.bin` stays closed.
@@ -35,9 +35,12 @@ EPOCHS = ("num_train_epochs", "num_epochs", "total_epochs", "trainer.total_epoch
 COUNTS, STEPS = {"n", "num", "number", "max", "total", "planned"}, {"step", "iteration", "update"}
 OF_PLANS = COUNTS | STEPS | {*listed("beside a plan")}
 WRAPPERS = ("args", "config", "hparams", "hyperparameters", "settings", "params")
-# Trackers write everything as text.
+CARD = re.compile(r"^[-*] (\w+): (\S.*)$", re.MULTILINE)
+TAGS = re.compile(r"\A---\n(?:.*\n)*?tags:\n((?:- .+\n)+)")
+# Trackers and model cards write everything as text.
 WORDS = {"None": None, "null": None, "True": True, "False": False, "true": True, "false": False}
 ALGORITHMS = {"gae": "ppo", "group_norm": "grpo", "reinforce_plus_plus": "reinforce++", "rpp": "reinforce++"}
+TRL_TAGS = {"grpo": "grpo", "rloo": "rloo", "ppo": "ppo", "online-dpo": "onlinedpo"}  # to what we call the trainer
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,11 +260,21 @@ def read(path: Path) -> Mapping[str, object]:
             value = loads(data)
         elif path.suffix == ".toml":
             value = toml(data.decode("utf-8"))
+        elif path.suffix == ".md":
+            value = _from_card(data.decode("utf-8", errors="replace"))
         else:
             value = _from_yaml(data)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _from_card(text: str) -> dict[str, object]:
+    """Return the settings in a model card, and which of TRL's trainers it is tagged with."""
+    found: dict[str, object] = dict(CARD.findall(text))
+    tags = re.findall(r"- (\S+)", tagged[1]) if (tagged := TAGS.match(text)) else []
+    trainers = [TRL_TAGS[tag] for tag in tags if tag in TRL_TAGS]
+    return {**found, "trl_trainer": trainers[0]} if "trl" in tags and len(trainers) == 1 else found
 
 
 def _from_yaml(data: bytes) -> object:

@@ -203,9 +203,17 @@ def test_settings_read_the_same_nested_flat_as_text_and_as_a_tracker_wraps_them(
         assert [getattr(told, key) for key in FIELDS] == [getattr(plain, key) for key in FIELDS]
 
 
-def test_toml(tmp_path: Path) -> None:
+def test_toml_and_a_model_card(tmp_path: Path) -> None:
     (tmp_path / "rl.toml").write_text("max_steps = 300\n[orchestrator]\nrollouts_per_example = 16\n")
     assert config_from(read(tmp_path / "rl.toml")).group_size == 16
+    card = "# Card\n\n### Training hyperparameters\n\n- learning_rate: 5e-07\n- training_steps: 1000\n"
+    (tmp_path / "README.md").write_text(card)
+    config = config_from(read(tmp_path / "README.md"))
+    assert (config.learning_rate, config.planned_steps, config.algorithm) == (5e-7, 1000, None)
+    tags = "---\nlibrary_name: transformers\ntags:\n- generated_from_trainer\n- trl\n- rloo\nlicence: license\n---\n"
+    (tmp_path / "README.md").write_text(tags + card)
+    config = config_from(read(tmp_path / "README.md"))
+    assert (config.learning_rate, config.planned_steps, config.algorithm) == (5e-7, 1000, "rloo")
 
 
 def test_a_description_of_a_model_is_no_settings() -> None:
