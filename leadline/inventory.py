@@ -87,7 +87,7 @@ class Inventory:
 
 def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Inventory:
     """Return what lies at `path`, every run of it."""
-    if str(path) == "-" or is_address(path) or Path(path).is_fifo():
+    if str(path) == "-" or is_address(path):
         run = open_run(path, mapping=mapping)
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)

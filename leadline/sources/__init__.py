@@ -19,7 +19,6 @@ from .assemble import assemble, refuse_other_training
 from .events import with_events
 from .folders import SAMPLES, Found, Readers, run_and_surroundings, search
 from .mapping import mapping_near, named
-from .pipes import chunks_of
 from .remote import Copy, address_of, is_address, reach
 from .roles import recognised
 from .rollouts import read_samples
@@ -71,8 +70,6 @@ def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, join
         return _open_address(path, mapping, joining)
     place = Path(path)
     with _opening(place):
-        if place.is_fifo():  # the shell's <(command)
-            return read_stream(chunks_of(place), name=str(place), mapping=mapping)
         found = find_runs(place, joining=joining)
         return build_run(found, found.only(), str(place), mapping)
 
@@ -94,7 +91,7 @@ def open_runs(
 ) -> Iterator[Run]:
     """Yield every run at `path`. What is no RL run is passed over, unless there is nothing else."""
     place = Path(path)
-    if str(path) == "-" or is_address(path) or place.is_fifo():
+    if str(path) == "-" or is_address(path):
         yield open_run(path, mapping=mapping, joining=joining)
         return
     found = find_runs(place, joining=joining)
@@ -188,26 +185,25 @@ def source_of(place: Path) -> Source | None:
     return recognised(place, head_of(place), SOURCES) if place.exists() else None
 
 
-def read_stream(data: bytes | Iterable[bytes], *, name: str = "-", mapping: Mapping[str, str] | None = None) -> Run:
+def read_stream(data: bytes | Iterable[bytes], *, mapping: Mapping[str, str] | None = None) -> Run:
     """Return the run in a log that came through a pipe: nothing lies around it."""
     pieces = iter([data] if isinstance(data, bytes) else data)
     head = b""
     while len(head) < HEAD and (piece := next(pieces, b"")):
         head += piece
-    source = next((one for one in TEXT_SOURCES if one.recognises(Path(name), unpacked_head(head[:HEAD]))), None)
+    source = next((one for one in TEXT_SOURCES if one.recognises(Path("-"), unpacked_head(head[:HEAD]))), None)
     parser = None if source is None else source.parser()
     size = 0
     for chunk in unpacked(itertools.chain([head], pieces)):
         size += len(chunk)
         if parser is not None:
             parser.feed(chunk)
-    called = "standard input" if name == "-" else name
     if parser is not None and (log := parser.log()).table:
         if not mapping:
-            refuse_other_training([log], path=called)
-        return with_events(assemble(name, log, Surroundings(), mapping=mapping))
+            refuse_other_training([log], path="standard input")
+        return with_events(assemble("-", log, Surroundings(), mapping=mapping))
     raise NothingReadable(
-        f"{called} ({size} bytes) isn't in a known log format.",
+        f"standard input ({size} bytes) isn't in a known log format.",
         next_step="pipe in the log file as the trainer wrote it.",
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import NotAnRLRun
 from ..records import dataclass, replace
 from ..run import REWARD, Question, Run, Series, Steps, Values
-from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
+from ..vocabulary import Meaning, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, may_be_reward, meant, of_tools, other_training
 from ..vocabulary.names import prefixes, tokens
 from ..vocabulary.rules import RULES, Floats, Logged
@@ -237,23 +237,14 @@ def _evaluated(around: Surroundings, merged: Sequence[Understood]) -> list[Under
 def _meanings(
     view: LogView, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]
 ) -> dict[str, Meaning]:
-    """Return what the user says, then what the dialect knows, then what every dialect agrees on, then what is likely by
-    the words of a key. Of a framework that is known, words are asked for no more than its reward."""
+    """Return what the user says, then what the dialect knows, then what is likely by the words of a key. Of a framework
+    that is known, words are asked for no more than its reward."""
     said = {name: key.removeprefix(view.prefix) for name, key in told.items() if name not in (STEP, ATTEMPT)}
     meanings = {key: Meaning(name, "as you say", TOLD) for name, key in said.items()}
     for key in columns:
         if key not in meanings and view.dialect and (meaning := translate(key, view.dialect)):
             meanings[key] = meaning
     known = taken | {meaning.canonical for meaning in meanings.values()}
-    if view.dialect is None:
-        plainest = _plainest_reward(view, columns, meanings)
-        for key in sorted(columns):
-            meaning = anywhere(key) if key not in meanings else None
-            if meaning is not None and meaning.canonical == "reward/mean" and key != plainest:
-                continue  # a framework calls its reward so, but here another key says it more plainly
-            if meaning is not None and meaning.canonical not in known:
-                meanings[key] = meaning
-                known.add(meaning.canonical)
     likely = _guessed(view, columns, meanings).meanings
     meanings |= {key: meaning for key, meaning in likely.items() if meaning.canonical not in known}
     # Words leave open what numbers tell: a share of failed calls is never above one, a count of them is.
@@ -262,17 +253,6 @@ def _meanings(
             counted = "tools/failures_per_sample", "guess: failed tool calls of a sample"
             meanings[key] = replace(meaning, canonical=counted[0], kind=counted[1])
     return meanings
-
-
-def _plainest_reward(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> str | None:
-    """Return the key that the words of all keys make the reward, or that a framework calls so where words do not
-    tell."""
-    by_name = {key: anywhere(key) for key in columns}
-    listed = [key for key, meaning in by_name.items() if meaning is not None and meaning.canonical == "reward/mean"]
-    other = {key for key, meaning in by_name.items() if meaning is not None and meaning.canonical != "reward/mean"}
-    guessed = _guessed(view, {key: column for key, column in columns.items() if key not in other}, meanings)
-    found = [key for key, meaning in guessed.meanings.items() if meaning.canonical == "reward/mean"]
-    return next(iter(found or sorted(listed)), None)
 
 
 def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:

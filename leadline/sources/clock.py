@@ -32,9 +32,6 @@ MOSTLY = 2 / 3  # of the rows
 STILL = 2  # rows in which a step may stand still
 ROUND = 1 / 3  # of the rows: a step is taken back at a resume, hardly as often as that
 OF_SAMPLES = (*listed("step of a sample"),)  # what a sample may call the step of its policy
-# What numbers the prompts that samples are of.
-OF_PROMPTS = re.compile(r"(?:prompt|question|problem|query|example|group)_?(?:id|idx|index|uid|number)", re.IGNORECASE)
-FEWEST_GROUPS, LARGEST_GROUP = 4, 256  # samples of a prompt that come one after the other
 TIMES = ("timestamp", "_timestamp", "time", "wall_time", "walltime", "unix_time", "ts", "created_at", "at")
 EARLIEST = 1e9  # seconds since 1970: a smaller number is a duration, not a date
 STAMP = re.compile(
@@ -113,24 +110,6 @@ def _rank(key: str) -> tuple[int, int] | None:
         return RANKS["step"], 1 + len(parts)
     tracker = any(part in TRACKERS for part in parts)
     return (RANKS["_step"], 1 + tracker + len(parts)) if len(others) <= 1 or tracker else None
-
-
-def of_groups(steps: Sequence[int], groups: Sequence[object]) -> list[int] | None:
-    """Return the step of the batch that each row belongs to, the last of its rows; None if rows are no samples. They
-    are if a count goes on with every row while several in a row, as many each time, are of one prompt.
-
-    >>> of_groups([1, 2, 3, 4, 5, 6, 7, 8], [9, 9, 4, 4, 4, 4, 7, 7])
-    [2, 2, 4, 4, 6, 6, 8, 8]
-    >>> of_groups([1, 1, 2, 2, 3, 3, 4, 4], [9, 9, 4, 4, 5, 5, 7, 7])  # their steps are told
-    """
-    if any(after <= before for before, after in itertools.pairwise(steps)):
-        return None
-    lengths = [len([*held]) for _, held in itertools.groupby(groups)]
-    usual = min(lengths, default=1) if len(lengths) < 2 else min(lengths[:-1])  # the last may still grow
-    whole = all(length % usual == 0 for length in lengths[:-1])
-    if not 1 < usual <= LARGEST_GROUP or not whole or len(steps) < FEWEST_GROUPS * usual:
-        return None
-    return [steps[min(place - place % usual + usual, len(steps)) - 1] for place in range(len(steps))]
 
 
 def step_of(record: Mapping[str, object]) -> int | None:

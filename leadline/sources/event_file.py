@@ -37,7 +37,6 @@ class Scalars:
 
     columns: dict[str, Column] = field(default_factory=dict)  # by tag, each in written order
     texts: dict[str, str] = field(default_factory=dict)  # tag to text, first one wins: settings are written once
-    settings: dict[str, object] = field(default_factory=dict)  # of the hparams plugin
     started: float | None = None  # wall time of the first event
     damaged: int = 0  # records that were lost
     used: int = 0  # bytes taken; what follows is a record that is not complete yet
@@ -196,8 +195,6 @@ def _with_odd(
                 odd.append((record, tag, step, value, wall))
             elif isinstance(value, str):
                 found.texts.setdefault(tag.decode("utf-8", errors="replace"), value)
-            elif isinstance(value, dict):
-                found.settings.update(value)
     if not odd:
         return plain
     where, tags, steps, values, walls = zip(*odd, strict=True)
@@ -236,7 +233,7 @@ def _event(data: bytes, begin: int, end: int) -> tuple[int, float, list[tuple[by
 
 
 def _value(data: bytes, begin: int, end: int) -> tuple[bytes, object]:
-    """Return the tag of one value of a summary, and a float, a text, settings, or None for all else."""
+    """Return the tag of one value of a summary, and a float, a text, or None for all else."""
     tag = b""
     value: object = None
     for number, kind, at, after in fields(data, begin, end):
@@ -246,8 +243,6 @@ def _value(data: bytes, begin: int, end: int) -> tuple[bytes, object]:
             value = single(data, at)
         elif number == 8 and kind == BYTES and value is None:
             value = _tensor(data, at, after)
-        elif number == 9 and kind == BYTES and (settings := _hparams(data, at, after)):
-            value = settings
     return tag, value
 
 
@@ -276,26 +271,6 @@ def _tensor(data: bytes, begin: int, end: int) -> float | str | None:
     if after - at != np.dtype(NUMPY_NAMES[dtype]).itemsize:
         return None
     return float(np.frombuffer(data, NUMPY_NAMES[dtype], count=1, offset=at)[0])
-
-
-def _hparams(data: bytes, begin: int, end: int) -> dict[str, object]:
-    """Return the settings given to the hparams plugin: metadata{plugin_data{name, content{session_start{hparams}}}}."""
-    plugins = inside(data, begin, end, 1)
-    named = [one for one in plugins if [text(data, *name) for name in inside(data, *one, 1)] == ["hparams"]]
-    contents = [content for one in named for content in inside(data, *one, 2)]
-    sessions = [session for content in contents for session in inside(data, *content, 3)]
-    found: dict[str, object] = {}
-    for entry in (entry for session in sessions for entry in inside(data, *session, 1)):
-        key = "".join(text(data, *one) for one in inside(data, *entry, 1))
-        for one in inside(data, *entry, 2):
-            for number, kind, at, after in fields(data, *one):
-                if number == 2 and kind == DOUBLE:
-                    found[key] = double(data, at)
-                elif number == 3 and kind == BYTES:
-                    found[key] = text(data, at, after)
-                elif number == 4 and kind == VARINT:
-                    found[key] = bool(at)
-    return found
 
 
 def _byte(view: NDArray[np.uint8], at: Integers) -> NDArray[np.uint8]:

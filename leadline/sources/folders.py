@@ -16,17 +16,15 @@ import numpy as np
 
 from ..digits import exact_sum
 from ..errors import LeadlineError, NothingReadable, NotOneRun
-from ..event import Damaged, Ended, Event
+from ..event import Damaged, Event
 from ..records import dataclass, field, replace
 from ..run import Run
-from ..vocabulary.names import tokens
 from . import roles, rollouts
 from .around import Surroundings, look_around
 from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
-from .number import content_of, object_in
-from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, keeps_samples, step_in
+from .paths import belongs_to_a_log, is_captured, is_rotated, keeps_samples
 from .roles import Carrier, Role
 from .row import NO_LOGS, runs_in
 from .same_run import CHOSEN, Joining, attempts, group, last_step
@@ -43,8 +41,6 @@ NEAR = 2  # folders below a log file in which its surroundings are looked for
 
 SAMPLES = "samples"  # what is read if nobody logged numbers
 FEWEST_STEPS, MOST_STEPS = 3, 20_000  # of samples that make a curve
-OVER = {"completed", "complete", "finished", "done"}  # what a summary may say of a run
-WRITTEN_WITH, LARGEST = 60.0, 1 << 20  # seconds between the last row and the summary; bytes of a summary
 OF_ZONES = 15 * 3600.0  # seconds: no two time zones lie further apart from UTC than 14 hours
 
 
@@ -189,24 +185,8 @@ def run_and_surroundings(
     torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
     later = attempts([carrier for carrier in used if not carrier.log.captured])
     events = (*built.events, *later, *torn)
-    if _is_told_over(found, run) and not any(event.kind == "ended" for event in events):
-        events = (*events, Event("ended", built.last_step or 0, Ended("completed")))
     written_at = _last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
     return with_events(replace(built, events=events, written_at=written_at)), around
-
-
-def _is_told_over(found: Found, run: FoundRun) -> bool:
-    """Return whether a summary in the run's own folder, written with the last rows or after them, says that it is
-    through."""
-    own = run.homes.difference(*(other.homes for other in found.runs if other is not run))
-    for file in found.seen.files:
-        if file.suffix == ".json" and "summary" in tokens(file.stem) and file.absolute().parent in own:
-            with contextlib.suppress(OSError):
-                late = file.stat().st_mtime + WRITTEN_WITH >= max(carrier.modified for carrier in run.carriers)
-                held = (object_in(content_of(file, LARGEST)) if late else None) or {}
-                if str(held.get("status")).lower() in OVER:
-                    return True
-    return False
 
 
 def _last_written(run: Run, logs: Sequence[Path], files: Iterable[Path]) -> float | None:
@@ -253,30 +233,10 @@ def search(
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
         carriers += _furthest(alternatives, sources, readers, notes, passed_over)
-    carriers = _with_rows_of_files(carriers)
     if not any(roles.is_rl(carrier.log) for carrier in carriers if carrier.log.table):
         curve = _of_samples(seen.files)
         carriers += [curve] if curve is not None else []
     return replace(_found(place, carriers, seen, notes, passed_over, joining=joining), roles=files.others)
-
-
-def _with_rows_of_files(carriers: Sequence[Carrier]) -> list[Carrier]:
-    """Return the logs, those of one row whose files differ by the step in their names as the rows of one."""
-    families: dict[tuple[Path, str], dict[int, Carrier]] = {}
-    for carrier in carriers:
-        if len(carrier.log.table) == 1 and (step := step_in(carrier.path)) is not None:
-            families.setdefault(family_of(carrier.path), {})[step] = carrier
-    whole = {place: held for place, held in families.items() if len(held) >= FEWEST_STEPS}
-    merged = {id(one) for held in whole.values() for one in held.values()}
-    found = [carrier for carrier in carriers if id(carrier) not in merged]
-    for held in whole.values():
-        table = Table()
-        for step in sorted(held):
-            table.add(step, dict(held[step].log.table.row(0)))
-        last = held[max(held)]
-        note = f"each of {len(held)} files like {last.path.name} holds one step, which its name tells"
-        found.append(replace(last, log=Log(table, notes=(note,)), modified=max(one.modified for one in held.values())))
-    return found
 
 
 def _of_samples(files: Sequence[Path]) -> Carrier | None:

@@ -25,7 +25,7 @@ from .text import TextReader
 LARGEST = 1 << 27  # bytes of a document; a larger one would not fit beside a training
 SEVERAL = 1 << 26  # bytes of one that is looked through for several runs
 MOST_RUNS = 200
-FEWEST = 5  # numbers of a list that is a run without a name for what they are
+FEWEST = 5  # points of a series whose name says nothing
 SPLITS = {"train", "eval", "valid", "config", "args"}  # parts of one run
 DEEPEST = 4  # levels below which no log is looked for
 REPAIRS = 20  # how many damaged places are cut out before giving up
@@ -37,7 +37,6 @@ STATE_SIGNS = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
 KNOWN_FROM_THE_START = (
     "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
 )  # fmt: skip
-NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -82,13 +81,12 @@ class Document:
         return (f"the file was left out: a document of more than {LARGEST >> 20} MiB",) if self._too_large else ()
 
     def value(self) -> tuple[object, bool]:
-        """Return what the document holds, and whether it was torn or damaged: then it is what stands before the damage,
-        but for the rows of a Trainer's state, of which those behind it count as well."""
+        """Return what the document holds, and whether it was torn or damaged: then it is what stands before the
+        damage."""
         try:
             return loads(bytes(self.data)), False
         except ValueError:
-            text = self.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
-            return _mended(text) if f'"{HISTORY}"' not in text else (_recovered(text), True)
+            return _mended(self.data.decode("utf-8", errors="replace").removeprefix("\ufeff"))
 
 
 class DocumentRows:
@@ -106,10 +104,6 @@ class DocumentRows:
         notes = self._document.notes
         if (state := _state_in(value)) is not None:
             return replace(_of_state(state), torn=torn, notes=notes)
-        arms = _arms(value)
-        if self._name in arms:
-            arm = _of_columns({"curve": arms[self._name]})
-            return replace(arm, label=self._name, run_id=self._name, torn=torn, notes=notes)
         if self._name is not None:
             value = value.get(self._name) if isinstance(value, dict) else None
         parts, trained = {}, value
@@ -159,17 +153,7 @@ def _runs_in(value: object) -> list[str]:
         if isinstance(part, (dict, list)) and not {*tokens(name)} & SPLITS and (log := _log_in(part)) is not None:
             held[name] = log.table.keys()
     shared = frozenset.intersection(*held.values()) if len(held) > 1 else frozenset()
-    return list(held) if any(may_be_reward(key) for key in shared) else list(_arms(value))
-
-
-def _arms(value: object) -> dict[str, list[float]]:
-    """Return lists of numbers, as many in each, whose names say nothing about what they are: one number of several
-    runs."""
-    named = value if isinstance(value, dict) else {}
-    arms = {str(name): numbers for name, part in named.items() if (numbers := _numbers(part)) is not None}
-    lengths = {*map(len, arms.values())}
-    alike = len(arms) > 1 and len(lengths) == 1 and min(lengths) >= FEWEST
-    return arms if alike and not may_be_logged([dict.fromkeys(arms, 0.5)]) else {}
+    return list(held) if any(may_be_reward(key) for key in shared) else []
 
 
 def _add_evaluations(table: Table, evaluated: Table) -> None:
@@ -193,7 +177,7 @@ def _log_in(value: object) -> Log | None:
     points = list(_tables_of_points(value))
     lists = [rows for rows in _lists_of_rows(value) if not points or _points(rows) is None]
     logs = [*map(_filed, (*points, *lists)), *map(_of_columns, _tables_of_columns(value))]
-    return max(logs, key=lambda log: log.table.size, default=_of_columns(arms) if (arms := _arms(value)) else None)
+    return max(logs, key=lambda log: log.table.size, default=None)
 
 
 def _filed(rows: Iterable[Mapping[str, object]]) -> Log:
@@ -302,31 +286,6 @@ def _points(held: object) -> list[tuple[int, float]] | None:
     return points
 
 
-def _recovered(text: str) -> dict[str, object]:
-    """Return the complete rows of a Trainer's state that is torn or damaged, and the settings written before them."""
-    before, _, after = text.partition(f'"{HISTORY}"')
-    state: dict[str, object] = {}
-    for key in KNOWN_FROM_THE_START:
-        if found := re.search(rf'"{key}"\s*:\s*(-?\d+(?:\.\d+)?)\s*[,}}]', before):
-            state[key] = float(found[1])
-    opened = re.match(r"\s*:\s*\[", after)
-    if opened is None:
-        return state
-    decode = json.JSONDecoder().raw_decode
-    history: list[object] = []
-    state[HISTORY] = history
-    position = opened.end() - 1  # a row follows a bracket or a comma
-    while found := NEXT_ROW.search(after, position):
-        try:
-            row, position = decode(after, found.end() - 1)
-            history.append(row)
-        except (ValueError, RecursionError):  # torn or damaged: go on at the next one
-            position = found.end()
-            if after.find("}", position) >= 0:
-                history.append(None)
-    return state
-
-
 def _mended(text: str) -> tuple[object, bool]:
     for _ in range(REPAIRS):
         try:
@@ -341,21 +300,23 @@ def _mended(text: str) -> tuple[object, bool]:
 
 
 def _cut(text: str, end: int) -> str:
-    """Return the document up to the last whole value before `end`, its open brackets closed."""
+    """Return the document up to the last whole value before `end`, its open brackets closed. A row of a list is whole
+    or left out."""
     stack: list[str] = []
     safe, closing = 0, ""
     for token in TOKEN.finditer(text, 0, end):
-        mark = token[0]
+        mark, upto = token[0], token.end()
         if mark in CLOSES:
             stack.append(CLOSES[mark])
-            safe, closing = token.end(), "".join(reversed(stack))
         elif mark in ("}", "]"):
-            if not stack or stack[-1] != mark:
+            if not stack or stack.pop() != mark:
                 break
-            stack.pop()
-            safe, closing = token.end(), "".join(reversed(stack))
         elif mark == ",":
-            safe, closing = token.start(), "".join(reversed(stack))
+            upto = token.start()
+        else:
+            continue
+        if "]" not in stack or stack[-1] == "]":
+            safe, closing = upto, "".join(reversed(stack))
     return text[:safe] + closing if closing or safe else ""
 
 

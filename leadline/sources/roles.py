@@ -169,8 +169,7 @@ def record_at(file: Path) -> Record | None:
 
 
 def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
-    """Return whether a file that stands for many of its name begins with several rows, or holds the one of the step in
-    its name, and not samples."""
+    """Return whether a file that stands for many of its name begins with several rows, and not with samples."""
     try:
         head = head_of(file)
         source = recognised(file, head, sources)
@@ -181,7 +180,7 @@ def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
         begun.feed(head)
     except OSError:
         return False
-    return len(begun.log().table) > (paths.step_in(file) is None)
+    return len(begun.log().table) > 1
 
 
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:

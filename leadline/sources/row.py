@@ -20,7 +20,7 @@ from ..run import Steps
 from ..vocabulary import detect
 from ..vocabulary.guess import guess
 from ..vocabulary.names import tokens
-from .clock import OF_PROMPTS, begins_with, of_groups, step_key, wall_in
+from .clock import begins_with, step_key, wall_in
 from .number import as_number, as_step, flat
 from .source import Log, Repeats
 from .table import Column, Table
@@ -250,18 +250,6 @@ def over_passes(log: Log) -> Log:
     return log
 
 
-def over_groups(log: Log) -> Log:
-    """Return a log of one row per sample with a step for each group of samples: those of one prompt."""
-    table = log.table
-    for key in sorted(filter(OF_PROMPTS.fullmatch, table.keys())) if not (table.has_columns or _trains(table)) else ():
-        column = table.columns()[key]
-        if len(column.values) == len(table) and (at := of_groups(column.steps.tolist(), column.values.tolist())):
-            note = f"each row is one sample: {key} tells which belong together, and their mean is read"
-            moved = table.at_steps(np.array(at, dtype=np.int64))
-            return replace(log, table=moved, repeats="parts", notes=(*log.notes, note))
-    return log
-
-
 def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
     """Return the log with one row or one group of parts a step, and its table as it was written. `wanted`: which
     attempt of a log that was started over; the newest, if nobody says."""
@@ -312,7 +300,7 @@ def runs_in(log: Log) -> list[Log]:
         return [replace(log, not_rl=OF_EPISODES)]
     if named := _named_runs(log.table):
         return [_one_run(log, kept, name) for name, kept in named.items()]
-    log = over_groups(over_passes(log))
+    log = over_passes(log)
     table = log.table
     if len(table) < MANY * WHOLE:
         return [log]

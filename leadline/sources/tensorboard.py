@@ -133,7 +133,6 @@ class _EventFile:
             self.table.add_column(tag, *column)
         for tag, words in found.texts.items():
             self.settings |= _settings(tag, words)
-        self.settings |= found.settings
         self.started = found.started if self.started is None else self.started
         self._damaged += found.damaged
         if not found.used and found.wants > BLOCK and offset + found.wants <= size:

@@ -9,10 +9,10 @@ words.
 
 from __future__ import annotations
 
-from .dialect import TURNED, Meaning, anywhere, canonical_names, dialects, families, family_of, translate
+from .dialect import TURNED, Meaning, canonical_names, dialects, families, family_of, translate
 from .framework import SIGNS, detect, knows_rl
 
 __all__ = [
-    "SIGNS", "TURNED", "Meaning", "anywhere", "canonical_names", "detect", "dialects", "families", "family_of",
+    "SIGNS", "TURNED", "Meaning", "canonical_names", "detect", "dialects", "families", "family_of",
     "knows_rl", "translate",
 ]  # fmt: skip

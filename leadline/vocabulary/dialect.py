@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import re
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from ..records import dataclass
@@ -17,7 +17,6 @@ ALWAYS = frozenset(listed("always"))  # names that words alone may tell (`guess.
 DEEPEST = 4  # how often one key may stand for another: a hostile one could do so without end
 # Canonical names of numbers that a rule turns into the plain ones: percent into fraction, the other sign, a count.
 TURNED = {"negate": ("_neg", ""), "percent": ("_pct", "_frac"), "share_of_groups": ("_count", "_frac")}
-SEPARATOR = r"[/._:@ -]"  # what an export or a database may have made of a slash
 Exact = dict[str, tuple[int, "Entry"]]
 Expressions = tuple[tuple[int, re.Pattern[str], "Entry"], ...]
 
@@ -103,27 +102,6 @@ def translate(key: str, dialect: str) -> Meaning | None:
     return _translate(key, dialect, DEEPEST) or _translate(key, dialect, DEEPEST, loosely=True)
 
 
-@lru_cache(maxsize=4096)
-def anywhere(key: str) -> Meaning | None:
-    """Return what a key means in every dialect that has it, written just so or with other separators; None if they
-    differ, if no dialect has it, or if it is a common word.
-
-    >>> anywhere("actor/pg_loss").canonical, anywhere("kl")
-    ('loss/policy', None)
-    """
-    rows = _rows_by_words().get(words(key), ())
-    if not any(entry.signature in ("yes", "only") for entry in rows):
-        return None
-    if words(key).count("_") < 1 or {entry.canonical for entry in rows} != {rows[0].canonical}:
-        return None
-    kinds = {entry.kind for entry in rows}
-    rules = {entry.rule for entry in rows}
-    if len(rules) > 1:
-        return None
-    entry = rows[0]
-    return Meaning(_turned(entry.canonical, entry.rule), entry.kind if len(kinds) == 1 else entry.unit, 0, entry.rule)
-
-
 def _translate(key: str, dialect: str, deepest: int, *, loosely: bool = False) -> Meaning | None:
     """Return what a key means; `loosely`: by its words, as separators were flattened or the case changed."""
     if deepest == 0:
@@ -135,7 +113,7 @@ def _translate(key: str, dialect: str, deepest: int, *, loosely: bool = False) -
             rank, entry = exact[form]
             return Meaning(_turned(entry.canonical, entry.rule), entry.kind, rank, entry.rule)
     for rank, pattern, entry in expressions:
-        if match := pattern.fullmatch(key.lower() if loosely else key):
+        if match := pattern.fullmatch(key):
             return _from_expression(entry, match, rank, dialect, deepest - 1)
     return None
 
@@ -164,42 +142,19 @@ def _turned(canonical: str, rule: str) -> str:
 @cache
 def _tables(dialect: str, loosely: bool) -> tuple[Exact, Expressions]:
     """Return the rows of a dialect and then of its family: exact keys, and expressions in order. By words, two keys of
-    the same words and different meaning are left out, and so are expressions that stand for another key."""
+    the same words and different meaning are left out, and so are expressions."""
     exact: Exact = {}
     expressions = []
     differ = set()
     family = family_of(dialect)
     own_first = sorted(families()[family] if family else (), key=lambda entry: entry.dialect != dialect)
     for rank, entry in enumerate(own_first):
-        if entry.is_expression and not loosely:
-            expressions.append((rank, re.compile(entry.key), entry))
-        elif entry.is_expression:
-            if "<map(" not in entry.canonical and "<as(" not in entry.canonical:
-                expressions.append((rank, re.compile(_loosened(entry.key), re.IGNORECASE), entry))
+        if entry.is_expression:
+            if not loosely:  # where it parts a key, words do not tell
+                expressions.append((rank, re.compile(entry.key), entry))
         else:
             name = words(entry.key) if loosely else entry.key
             held = exact.setdefault(name, (rank, entry))[1]
             if held.dialect == entry.dialect and held.canonical != entry.canonical:
                 differ.add(name)
     return {name: row for name, row in exact.items() if name not in differ}, tuple(expressions)
-
-
-def _loosened(expression: str) -> str:
-    """Return the expression with any separator instead of a certain one. What stands in [...] or names a group stays.
-
-    >>> re.fullmatch(_loosened(r"^val-core/(?P<ds>.+)/acc$"), "val_core_gsm8k_acc")["ds"]
-    'gsm8k'
-    """
-    parts = re.split(r"(\\.|\[[^\]]*\]|\(\?(?:P<\w+>|[!=:<]+))", expression)
-    return "".join(part if number % 2 else re.sub(r"[/@ _-]", SEPARATOR, part) for number, part in enumerate(parts))
-
-
-@cache
-def _rows_by_words() -> dict[str, tuple[Entry, ...]]:
-    """Return the exact keys of every dialect by their words."""
-    found: dict[str, list[Entry]] = {}
-    for entries in families().values():
-        for entry in entries:
-            if not entry.is_expression:
-                found.setdefault(words(entry.key), []).append(entry)
-    return {name: tuple(rows) for name, rows in found.items()}

@@ -133,10 +133,9 @@ def by_words(
             every[key] = (HELD_OUT, *name)
         elif name[:1] == ("valid",):
             every[key] = (HELD_OUT, *name[1:])
-    named = _on_the_clock_of_held_out(every, points or {})
-    training = {key: name for key, name in named.items() if HELD_OUT not in name}
+    training = {key: name for key, name in every.items() if HELD_OUT not in name}
     held_out = {
-        key: tuple(word for word in name if word != HELD_OUT) for key, name in named.items() if HELD_OUT in name
+        key: tuple(word for word in name if word != HELD_OUT) for key, name in every.items() if HELD_OUT in name
     }
     found: dict[str, Meaning] = {}
     unclear: dict[str, tuple[str, ...]] = {}
@@ -174,19 +173,6 @@ def _beside_a_proxy(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str
         key: ("gold", *(word for word in name if word not in BESIDE_A_PROXY))
         if proxy and "proxy" not in name and BESIDE_A_PROXY & {*name} and (REWARDS.keys() | OUTCOMES) & {*name}
         else name
-        for key, name in named.items()
-    }
-
-
-def _on_the_clock_of_held_out(
-    named: Mapping[str, tuple[str, ...]], points: Mapping[str, int]
-) -> dict[str, tuple[str, ...]]:
-    """Return the names, with an outcome held out that is logged as often as what is called held out, and less or
-    more often than any reward: `accuracy` beside `heldout_violation_rate`."""
-    held_out = {points.get(key) for key, name in named.items() if HELD_OUT in name} - {None}
-    rewards = {points.get(key) for key, name in named.items() if HELD_OUT not in name and _left_over(name) is not None}
-    return {
-        key: (HELD_OUT, *name) if rewards and _is_outcome(name) and points.get(key) in held_out - rewards else name
         for key, name in named.items()
     }
 

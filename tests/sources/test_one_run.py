@@ -337,13 +337,13 @@ def test_what_the_system_shows_is_no_run(place: str, capsys: pytest.CaptureFixtu
     assert "is not a regular file" in capsys.readouterr().err
 
 
-def test_a_pipe_that_nobody_writes_to_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_named_pipe_is_refused_without_waiting_for_a_writer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("leadline.sources.pipes.PATIENCE", 0.1)
     os.mkfifo(tmp_path / "pipe")
-    assert main(["read", str(tmp_path / "pipe")]) == 3
-    assert "nobody writes to it" in capsys.readouterr().err
+    for verb in ("read", "sources"):
+        assert main([verb, str(tmp_path / "pipe")]) == 3
+        assert "- for standard input" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -459,14 +459,6 @@ def test_seeds_in_names_keep_equal_logs_apart(tmp_path: Path) -> None:
     for seed in (1, 2):
         (tmp_path / f"log_seed{seed}.jsonl").write_text(rows)
     assert len(find_runs(tmp_path).runs) == 2
-
-
-def test_files_of_one_row_whose_names_tell_the_step_are_one_log(tmp_path: Path) -> None:
-    for step in range(0, 1200, 10):
-        (tmp_path / f"step_{step:05d}.json").write_text(json.dumps({"reward_mean": step / 1200, "loss": 0.1}))
-    reward = open_run(tmp_path).get("reward/mean")
-    assert reward is not None
-    assert reward.steps.tolist() == list(range(0, 1200, 10))
 
 
 def test_what_lies_beside_a_log_of_another_training_is_no_part_of_it(tmp_path: Path) -> None:

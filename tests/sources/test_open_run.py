@@ -113,6 +113,14 @@ def test_numbers_come_in_many_clothes() -> None:
     assert run.last_step == 3
 
 
+@pytest.mark.parametrize("before", ['{"max_steps": 9, "log_history": [', '{"runs": {"history": [', "["])
+def test_a_torn_document_loses_the_row_it_breaks_off_in(before: str) -> None:
+    text = before + '{"step": 1, "reward": 0.5, "kl": 0.1}, {"step": 2, "reward": 0.6, "kl": 0.2}, {"step": 3, "reward"'
+    for end in range(len(text) - 10, len(text) + 1):
+        run = read_stream(text[:end].encode())
+        assert {(one.key, one.steps.tolist() == [1, 2]) for one in run.series} == {("reward", True), ("kl", True)}
+
+
 def test_nested_values_are_flattened_and_words_are_listed_unread(verl: Callable[..., Path]) -> None:
     run = open_run(verl([(1, {"critic": {"score": {"mean": 0.5}}, "note": "hello", "speed": 3, "list": [1]})]))
     assert [one.name for one in run.series] == ["reward/mean"]

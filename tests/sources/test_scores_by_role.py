@@ -48,15 +48,6 @@ def test_a_proxy_beside_gold_is_the_trained_reward(tmp_path: Path) -> None:
     assert points(run, "eval/gold/reward/mean")[100] == 0.5
 
 
-def test_a_score_on_the_clock_of_held_out_rates_is_held_out(tmp_path: Path) -> None:
-    rows = [{"step": step, "mean_reward": step / 100} for step in STEPS]
-    for row in rows[::5]:
-        row.update({"n_eval_actions": 80, "accuracy": 0.5, "heldout_violation_rate": 0.1})
-    run = opened(tmp_path, rows)
-    assert len(points(run, "eval/acc/mean")) == 4
-    assert run.get("reward/accuracy") is None
-
-
 def test_an_accuracy_in_every_row_is_of_the_training_samples(tmp_path: Path) -> None:
     rows = [{"step": step, "mean_reward": step / 100, "accuracy": 0.5, "heldout_loss": 0.1} for step in STEPS]
     run = opened(tmp_path, rows)

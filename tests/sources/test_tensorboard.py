@@ -206,18 +206,6 @@ def test_settings_are_read_from_json_and_from_tables(tmp_path: Path) -> None:
     assert "no" not in log.settings
 
 
-def test_settings_are_read_from_the_hparams_plugin(tmp_path: Path) -> None:
-    def entry(key: str, content: bytes) -> bytes:
-        return field(1, 2, field(1, 2, key.encode()) + field(2, 2, content))
-
-    session = (
-        entry("lr", field(2, 1, struct.pack("<d", 0.5))) + entry("algo", field(3, 2, b"ppo")) + entry("on", b"\x20\x01")
-    )
-    metadata = field(1, 2, field(1, 2, b"hparams") + field(2, 2, field(3, 2, session)))
-    log = log_of(tmp_path, event(0, summary(field(1, 2, b"_hparams_/session_start_info") + field(9, 2, metadata))))
-    assert log.settings == {"lr": 0.5, "algo": "ppo", "on": True}
-
-
 @given(tag=st.text(min_size=1, max_size=300))
 def test_any_tag_is_a_key(tag: str) -> None:
     encoded = tag.encode("utf-8", errors="replace").decode()

@@ -228,22 +228,6 @@ def a_page_of_headings(run: Path) -> None:
     (run / "samples.md").write_text("\n".join(parts))
 
 
-def a_replay_buffer(run: Path) -> None:
-    rows = [
-        {"query": asked(n), "response": answered(n, step), "reward": 0.5, "iteration": step, "state": "x" * 5000}
-        for step in (10, 20)
-        for n in range(3)
-    ]
-    (run / "replay_buffer.json").write_text(json.dumps(rows))
-
-
-def a_document_a_step(run: Path) -> None:
-    (run / "outputs").mkdir()
-    for step in (10, 20):
-        rows = [{"prompt": asked(n), "completion": answered(n, step), "reward": 0.5} for n in range(3)]
-        (run / f"outputs/step_{step}.json").write_text(json.dumps(rows))
-
-
 def scores_in_a_mapping(run: Path) -> None:
     """The prompt holds labels of its own."""
     printed = (
@@ -271,9 +255,7 @@ def names_that_say_nothing(run: Path) -> None:
     "write",
     [
         a_document_by_step,
-        a_document_a_step,
         a_page_of_headings,
-        a_replay_buffer,
         scores_in_a_mapping,
         names_that_say_nothing,
         trl_in_wandb,
@@ -308,9 +290,6 @@ def told(number: int, step: int) -> str:
 @pytest.mark.parametrize(
     ("form", "prompts", "scored"),
     [
-        ("How many {thing} are there?\nThink of it.\n\n{told}\n\nreward is {score}\nis it cut? False\n", True, True),
-        ("{told}\n=> **Score:** {score}/1.0\n", False, True),
-        ("{told}\n===\n", False, False),
         ("--- Sample {n} (reward={score}) ---\n{told}\n", False, True),
         ("Q: How many {thing}?\nGold: {n}\nA: {told}\nReward: {score}\n", True, True),
         ("Prompt {n}: How many {thing}?\nCompletion {n}: {told}\nReward {n}: {score}\n", True, True),
@@ -350,20 +329,6 @@ def test_what_a_program_says_again_and_again_is_no_sample(tmp_path: Path, form: 
     text = "".join(row.format(step) + form.format(step=step, n=step * 7 % 10) for step in range(40))
     (tmp_path / "train.log").write_text(text)
     assert not open_run(tmp_path).rollouts.steps
-
-
-def test_a_printed_chat_is_parted_by_who_speaks(tmp_path: Path) -> None:
-    chat = "== Episode {n} ==\nUser: How many {thing}?\nAssistant: I look.\nTool: 41\nAssistant: {told}\nReward: 0.5\n"
-    text = "".join(
-        "".join(chat.format(n=n, thing=THINGS[step], told=told(n, step)) for n in range(4))
-        + f"Update {step}: loss=0.{step} mean_reward=0.{step}\n"
-        for step in range(10)
-    )
-    (tmp_path / "train.log").write_text(text)
-    sample = open_run(tmp_path).rollouts.at(3)[2]
-    assert sample.prompt == f"How many {THINGS[3]}?"
-    assert sample.output == f"I look.\n<tool_response>41</tool_response>\n{told(2, 3)}"
-    assert sample.score == 0.5
 
 
 @pytest.mark.parametrize(("cells", "steps"), [(1, (1, 4, 7)), (2, (9,))])
@@ -441,16 +406,6 @@ def test_what_a_logger_prints_in_small_letters_is_read(tmp_path: Path) -> None:
     assert len(run.rollouts.steps) == 10
     first = run.rollouts.at(run.rollouts.steps[0])[0]
     assert (first.output.rstrip(", "), first.score) == (answered(0, 0), 1.0)
-
-
-def test_a_label_behind_a_tag_in_a_notebook_is_read(tmp_path: Path) -> None:
-    row = "{'loss': 0.1, 'learning_rate': 1e-06, 'reward': 0.5, 'reward_std': 0.2, 'kl': 0.1, 'epoch': %s}\n"
-    told = [f"[reward] batch of 8, mean=0.5\n[reward] sample completion: {answered(n, n)}\n" for n in range(10)]
-    printed = [text + row % (n / 10) for n, text in enumerate(told)]
-    cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": printed}]}
-    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [cell]}))
-    run = open_run(tmp_path)
-    assert [run.rollouts.at(step)[0].output for step in run.rollouts.steps] == [answered(n, n) for n in range(10)]
 
 
 def test_labelled_numbers_are_no_samples(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.errors import NotAnRLRun, NothingReadable, NotOneRun
+from leadline.errors import NotAnRLRun, NothingReadable
 from leadline.run import Run, Series
 from leadline.sources import Readers, build_run, find_runs, open_run, open_runs, open_samples, read_stream
 
@@ -285,14 +285,6 @@ def test_constants_and_epochs_are_not_offered_as_the_reward(tmp_path: Path) -> N
     assert [question.keys for question in run.questions] == [("quality",)]
 
 
-def test_turns_of_both_sides_are_read_as_a_chat(tmp_path: Path) -> None:
-    turns = [{"turn": 1, "user": "What is 2+2?", "assistant": "It is 4."}]
-    lines = [{"step": row, "reward": row / 40, "turns": turns} for row in ROWS]
-    (tmp_path / "trajectories.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    sample = open_run(tmp_path).rollouts.at(3)[0]
-    assert (sample.prompt, sample.output, sample.score) == ("What is 2+2?", "It is 4.", 3 / 40)
-
-
 def lines_of(rows: list[dict[str, float]]) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
@@ -331,36 +323,6 @@ def test_a_table_about_runs_does_not_tie_them_together(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text(f"Wall time,Step,Value\n{rows}")
     (tmp_path / "results.csv").write_text("model,timesteps,avg_reward\nbaseline,60000,0.15\nshaped,60000,0.31\n")
     assert {run.name for run in find_runs(tmp_path).runs} >= {"PPO_1.csv", "PPO_2.csv"}
-
-
-def test_rows_of_single_completions_are_grouped_by_their_prompt(tmp_path: Path) -> None:
-    """`global_step` counts calls of the reward function; `entropy_bonus` makes a log of it, not samples alone."""
-    rows = [
-        {
-            "global_step": call,
-            "prompt_idx": (call - 1) // 4 * 7 % 11,
-            "completion_preview": f"first I look at {call}, and then",
-            "reward": float(call % 4 == 0),
-            **extra,
-        }
-        for extra in ({}, {"entropy_bonus": 0.1})
-        for call in range(1, 41)
-    ]
-    for name, held in (("log.json", rows[:40]), ("training_log.json", rows[40:])):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / name).write_text(json.dumps(held))
-        run = open_run(tmp_path / name)
-        assert reward_of(run).steps.tolist() == [*range(4, 41, 4)]
-        assert set(reward_of(run).values.tolist()) == {0.25}
-        assert run.rollouts.steps == (*range(4, 41, 4),)
-        assert [one.score for one in run.rollouts.at(8)] == [0.0, 0.0, 0.0, 1.0]
-        assert run.rollouts.at(8)[0].output == "first I look at 5, and then"
-
-
-def test_a_prompt_that_stands_for_unequal_stretches_groups_nothing(tmp_path: Path) -> None:
-    rows = [{"step": row, "prompt_idx": row // (3 + row % 3), "reward": REWARDS[row - 1]} for row in ROWS]
-    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    assert reward_of(run).points == len(ROWS)
 
 
 def test_records_of_an_evaluation_are_no_curve(tmp_path: Path) -> None:
@@ -414,17 +376,6 @@ def test_names_of_a_framework_behind_a_section_are_known(tmp_path: Path) -> None
     kl = run.get("kl/ref_seq_sum")
     assert kl is not None
     assert kl.key == "ppo_stats/objective/kl"
-
-
-def test_bare_lists_of_numbers_are_one_curve_of_several_runs(tmp_path: Path) -> None:
-    arms = {"vanilla": REWARDS, "gated": [reward / 2 for reward in REWARDS], "meta": {"STEPS": 30, "A": 25}}
-    (tmp_path / "curves.json").write_text(json.dumps(arms))
-    with pytest.raises(NotOneRun, match=r"contains 2 runs: curves\.json#vanilla .*, curves\.json#gated"):
-        open_run(tmp_path / "curves.json")
-    run = open_run(f"{tmp_path / 'curves.json'}#gated")
-    assert [question.keys for question in run.questions] == [("curve",)]
-    told = open_run(f"{tmp_path / 'curves.json'}#gated", mapping={"reward/mean": "curve"})
-    assert reward_of(told).values.tolist() == arms["gated"]
 
 
 def test_a_score_of_something_is_asked_about_unless_a_policy_is_sampled(tmp_path: Path) -> None:
@@ -585,16 +536,12 @@ def test_several_updates_of_a_step_among_other_rows_are_no_resumes(tmp_path: Pat
     assert loss.values.tolist() == [n + 0.5 for n in ROWS]
 
 
-def test_a_plan_is_known_by_the_words_of_a_setting_and_an_end_by_a_summary(tmp_path: Path) -> None:
+def test_a_plan_is_known_by_the_words_of_a_setting(tmp_path: Path) -> None:
     path = rows_of(tmp_path, reward=wave)
     assert open_run(path).config.planned_steps is None
     settings = {"n_grpo_steps": 500, "warmup_steps": 900, "env": {"max_steps": 700}, "num_updates_per_step": 600}
     (path.parent / "config.json").write_text(json.dumps(settings))
     assert open_run(path).config.planned_steps == 500
-    (path.parent / "run_summary.json").write_text('{"status": "failed"}')
-    assert not open_run(path).events
-    (path.parent / "run_summary.json").write_text('{"status": "completed"}')
-    assert [event.kind for event in open_run(path).events] == ["ended"]
 
 
 def test_the_length_of_an_episode_is_no_clock_and_its_steps_are_no_runs(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Forms in which a loop prints samples, one below the other: under a ruled heading with a time and a score (R1-V,
-VLM-R1 and what came of them), above a line with a score that closes each, between bare rules, as labelled parts
-(`[prompt]`, `Question:`, `Response:`), or as mappings.
+VLM-R1 and what came of them), between bare rules, in drawn tables, as labelled parts (`[prompt]`, `Question:`,
+`Response:`), or as mappings.
 
 What varies in a heading is masked before headings are compared, so a time stamp names no kind of its own."""
 
@@ -12,7 +12,7 @@ import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import dropwhile, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from ..clock import STAMP, seconds_in, step_of
 from ..number import as_number, loads
 from ..paths import keeps_samples
 from ..text import TRAINED
-from .fields import LOOKED_AT, OTHERS, POLICY, Fields, Raw, fields_of, is_prose
+from .fields import LOOKED_AT, OTHERS, POLICY, Raw, fields_of, is_prose
 
 OFTEN, ALONE = 3, 8  # times that a heading or a label has to come, and one beside which nothing else does
 MOSTLY = 0.8  # of the samples have a label, where it is one and no word of theirs
@@ -45,9 +45,6 @@ LABEL = re.compile(
     r"(?:[#\d]{0,5}:(?:\*\*)?|(?(rule)[ ]?(?:[-=*#~]{2,99}|$)|:)))(?=\s)",
     re.MULTILINE,
 )
-TAGGED = re.compile(
-    r"^\[[\w ./-]{1,24}\][ \t]*(?P<boxed>(?!))?(?P<plain>[A-Za-z][A-Za-z_ ]{2,24}):(?=\s)", re.MULTILINE
-)
 GIVEN = re.compile(  # a score among other things: "parsed: [], reward: 0.0", "{'format_reward': 1.0, 'reward': 0.5}"
     r"(?P<name>(?:[A-Za-z]+_)*(?:reward|score|accuracy|correct))['\"]?\s*[:=]\s*"
     r"(?P<value>[-+]?\d+(?:\.\d+)?|True|False)\b",
@@ -55,16 +52,6 @@ GIVEN = re.compile(  # a score among other things: "parsed: [], reward: 0.0", "{
 )
 RECORD = re.compile(r"^[^{\n]{0,99}(\{['\"][^\n]*\})[ \t]*$", re.MULTILINE)  # behind what a logger puts before it
 WRITES = re.compile(r"['\"]\w{0,20}(?:response|completion|output|generat)\w{0,20}['\"]:", re.IGNORECASE)
-CLOSING = re.compile(  # all of a line: "reward is 0.5", "**Score:** 3/10", "====="
-    r"^(?:[^\w\n]{0,9}(?P<name>[A-Za-z][\w /-]{0,40}?)\**[ ]?(?:\bis\b|[:=])[ *]{0,4}"
-    r"(?P<score>[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?:\s?/\s?\d[\d.]*)?|(?P<rule>={3,4}))[ \t*]*$",
-    re.MULTILINE,
-)
-# How a program begins a line, and how it ends one.
-TAGS = re.compile(r"[^\w\n{\[]{0,4}\[[\w ./#-]{1,40}\]|\{['\"]|[-=~]{3}|\W{0,4}\d+\W{0,4}$")
-PAIR = re.compile(
-    r"(?:\bis|[:=?])\s*(?:[-+]?\d[\w.%+-]*|True|False|None|tensor\([^\n]{0,200}|\[[^\]\n]{0,200}\])\W{0,3}$"
-)
 SCORED = re.compile(r"([A-Za-z][\w /-]{0,40}?)\s*[:=]\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)[\s)\]]*$")
 STEP = re.compile(r"\b(?:step|iteration|iter)\s*[:#=]?\s*(\d{1,9})", re.IGNORECASE)
 COUNTED = re.compile(r"(evaluation|eval|step|iteration|update|epoch)\s*#?\s*(\d{1,9})\b", re.IGNORECASE)
@@ -126,15 +113,7 @@ def told_by(text: str, file: Path) -> Told | None:
     text = AROUND.sub("", text)
     if file.suffix == ".md" and not (keeps_samples(file) or HEADING.search(text) or ROW.search(text)):
         return None  # a page about the run
-    return (
-        _under_headings(text)
-        or _between_rules(text, file)
-        or _tabled(text)
-        or _labelled(text)
-        or _labelled(text, TAGGED)
-        or _recorded(text)
-        or _closed(text)
-    )
+    return _under_headings(text) or _between_rules(text, file) or _tabled(text) or _labelled(text) or _recorded(text)
 
 
 def promises(head: str, file: Path) -> bool:
@@ -142,10 +121,9 @@ def promises(head: str, file: Path) -> bool:
     head = AROUND.sub("", head)
     rules = (rule for rule in RULED.finditer(head) if keeps_samples(file) or SCORED.search(_said(rule)))
     signs = Counter("rule" for _ in rules)
-    signs.update(kind for mark in CLOSING.finditer(head) if (kind := _closes(mark)))
     signs.update("mapping" for line in RECORD.finditer(head) if WRITES.search(line[1]))
-    labels = (_name(label) for form in (LABEL, TAGGED) for label in form.finditer(head))
-    signs.update(name for name in labels if _rank(name, "output") is not None)
+    names = map(_name, LABEL.finditer(head))
+    signs.update(name for name in names if _rank(name, "output") is not None)
     return max(signs.values(), default=0) >= OFTEN
 
 
@@ -227,79 +205,6 @@ def _between_rules(text: str, file: Path) -> Told | None:
     return _told_by([Printed(_sample(record)) for record in _parts(bodies)], pure=True)
 
 
-def _closed(text: str) -> Told | None:
-    """Return samples that each end in a line of the same kind, a named score or else a short rule, without what a
-    program prints among them."""
-    kinds = Counter(kind for mark in CLOSING.finditer(text) if (kind := _closes(mark)))
-    kinds = Counter({kind: count for kind, count in kinds.items() if count >= ALONE})
-    scored = {kind: count for kind, count in kinds.items() if kind[0].isalpha()}
-    marks = [mark for mark in CLOSING.finditer(text) if _closes(mark) in (scored or kinds)]
-    rows = list(ROW.finditer(text))
-    blocks: list[tuple[str, int, dict[str, float | None]]] = []
-    for body, mark in zip(_unprinted(text, rows, marks), marks, strict=True):
-        if body:
-            blocks.append((body, mark.start(), {}))
-        if blocks and mark["score"]:
-            blocks[-1][2].setdefault(_closes(mark), as_number(mark["score"]))
-    if not blocks or not is_prose([DIGITS.sub("", body) for body, _, _ in blocks]):
-        return None
-    chosen = max(scored, key=lambda kind: (bool({*tokens(kind)} & OUTCOMES), scored[kind]), default="reward")
-    asked = zip(blocks, _asked([body for body, _, _ in blocks]), strict=True)
-    samples = [
-        (at, Raw(prompt, output, math.nan if (score := scores.get(chosen)) is None else score))
-        for (_, at, scores), (prompt, output) in asked
-    ]
-    return _told_by(_placed(text, samples), score=chosen)
-
-
-def _closes(mark: re.Match[str]) -> str:
-    """Return the kind of line that may close a sample; "" if it names a number that is no score."""
-    kind = _masked(mark["name"] or "").lower()
-    return mark["rule"] or (kind if _rank(kind, "score") is not None else "")
-
-
-def _unprinted(text: str, rows: Sequence[re.Match[str]], marks: Sequence[re.Match[str]]) -> list[str]:
-    """Return what stands before each mark, without what a program printed at its beginning: up to the last row of
-    numbers, and from there lines that it begins or ends as such and that come again with other numbers."""
-    starts = [row.start() for row in rows]
-    bodies = []
-    for begin, mark in zip([0, *(mark.end() for mark in marks)], marks, strict=False):
-        row = bisect(starts, mark.start())
-        behind = text.find("\n", rows[row - 1].end()) if row else 0
-        bodies.append(text[max(behind, begin) : mark.start()].split("\n"))
-    seen = Counter(kind for lines in bodies for kind in {DIGITS.sub("#", line) for line in lines})
-
-    def is_printed(line: str) -> bool:
-        again = PAIR.search(line) and seen[DIGITS.sub("#", line)] >= OFTEN
-        return not line.strip() or bool(again or TAGS.match(line))
-
-    return ["\n".join(dropwhile(is_printed, lines)).strip() for lines in bodies]
-
-
-def _asked(bodies: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the prompt and the rest of each text: what others said before the policy if all are chats, or the
-    first paragraph if nearly all begin with the same line as the one before or behind them."""
-    chats = [
-        chat for body in bodies if (chat := Fields(("chat",), None, None, None).sample({"chat": _turns(body) or None}))
-    ]
-    if len(chats) == len(bodies):
-        return [(chat.prompt, chat.output) for chat in chats]
-    lines = [body.split("\n", 1)[0].strip() for body in bodies]
-    near = [{*lines[max(place - 1, 0) : place], *lines[place + 1 : place + 2]} for place in range(len(lines))]
-    alike = sum(line in others for line, others in zip(lines, near, strict=True)) >= MOSTLY * len(lines)
-    parted = [body.partition("\n\n") for body in bodies]
-    return [
-        (prompt, rest.strip()) if alike and rest.strip() else ("", prompt + gap + rest) for prompt, gap, rest in parted
-    ]
-
-
-def _turns(body: str) -> list[dict[str, str]]:
-    """Return what each side said, where lines begin with roles of a chat."""
-    labels = [label for label in LABEL.finditer(body) if _name(label) in SPEAKERS]
-    said = zip(labels, _bodies(body, labels), strict=True)
-    return [{"role": _name(label), "content": text.strip()} for label, text in said]
-
-
 def _tabled(text: str) -> Told | None:
     """Return samples in tables drawn with lines, a line of each cell a line of text (`rich`, as trlX and TRL print
     them): the heading above a table may count."""
@@ -330,10 +235,10 @@ def _tabled(text: str) -> Told | None:
     return _told_by(printed, held_out=held_out)
 
 
-def _labelled(text: str, form: re.Pattern[str] = LABEL) -> Told | None:
+def _labelled(text: str) -> Told | None:
     """Return samples whose parts are labelled, wherever in a log they stand. The first label begins a sample. A prompt
     may hold labels of its own, and so may a response that ends in its answer."""
-    labels = list(islice(form.finditer(text), MOST_SECTIONS))
+    labels = list(islice(LABEL.finditer(text), MOST_SECTIONS))
     counts = Counter(map(_name, labels))
     outputs = [name for name in counts if counts[name] >= OFTEN and _rank(name, "output") is not None]
     output = min(outputs, key=lambda name: _rank(name, "output") or 0, default=None)

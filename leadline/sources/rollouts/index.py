@@ -10,15 +10,14 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from json import JSONDecoder
 from pathlib import Path
 
 from ...digits import exact_sum
 from ...records import dataclass, field, replace
 from ...vocabulary.names import tokens
-from ..clock import of_groups, step_of
+from ..clock import step_of
 from ..number import flat
-from ..paths import KEPT, LOGGED, STEP, is_held_out, keeps_samples, of_the_last, step_in
+from ..paths import KEPT, LOGGED, is_held_out, keeps_samples, of_the_last, step_in
 from .fields import (
     GROUPS,
     LOOKED_AT,
@@ -50,8 +49,6 @@ from .files import (
 MOST = 2048  # samples of one step that are handed on
 MOST_FILES = 200  # that are looked into
 MOST_TABLES = 100
-LONGEST_NOTE = 1 << 14  # bytes of a document that somebody wrote about a run
-BEGINNING = 1 << 16  # bytes of a document in which its first record ends
 LEAST = 1 << 20  # bytes looked at of each of many files
 NO_REWARD = ("step", "prompt", "completion", "advantage", "images")  # columns of TRL that are none of a reward
 TRAINED = {"loss", "lr", "grad"}  # words in the fields of a row of metrics, text or not
@@ -276,27 +273,10 @@ def index_records(files: Sequence[Path]) -> FoundSamples:
 
 def _may_hold_samples(file: Path) -> bool:
     """Return whether a file may be opened to see. A JSON document that calls itself neither samples nor a log may be
-    somebody's notes on the run, such as its outcome, which a reading must not know, unless it is one of a step or too
-    long for a note, and its first record is a scored response."""
+    somebody's notes on the run, such as its outcome, which a reading must not know."""
     if file.suffix == ".json" and file.name != "trainer_state.json":
-        said = LOGGED.search(file.stem) is not None or keeps_samples(file) or of_the_last(file)
-        return said or _begins_with_samples(file)
+        return LOGGED.search(file.stem) is not None or keeps_samples(file) or of_the_last(file)
     return file.suffix in (".jsonl", ".csv") or bool(file.suffix == ".parquet" and readable_parquet([file], []))
-
-
-def _begins_with_samples(file: Path) -> bool:
-    """Return whether the first record in a list of a JSON document has a prompt, a response, a score and a step."""
-    of_a_step = STEP.search(file.stem) is not None
-    try:
-        if file.stat().st_size < LONGEST_NOTE and not of_a_step:
-            return False
-        with file.open("rb") as opened:
-            head = opened.read(BEGINNING).decode(errors="replace")
-        record, _ = JSONDecoder().raw_decode(head, head.index("{", head.index("[")))
-    except (OSError, ValueError, RecursionError):
-        return False
-    fields = fields_of([record], guessed=False) if of_a_step or step_of(record) is not None else None
-    return bool(fields and fields.prompt and fields.score)
 
 
 def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place | None:
@@ -351,10 +331,10 @@ def _known(file: Path, rows: Sequence[Record], *, guessed: bool) -> Place | None
 
 
 def _add_records(place: Place, found: FoundSamples, budget: int) -> None:
-    """Add the records of a file at the steps they name, or at that of their group if a step counts samples. Those that
-    name none come in the order of the file; those of an evaluation or of the final model are then of the last step, and
-    so are those of a document without a score: it was written at once."""
-    placed: list[tuple[int, Place, object]] = []
+    """Add the records of a file at the steps they name. Those that name none come in the order of the file; those of an
+    evaluation or of the final model are then of the last step, and so are those of a document without a score: it was
+    written at once."""
+    held: dict[int, list[Place]] = {}
     evaluation, before = is_held_out(place.file), None
     at_the_end = evaluation or of_the_last(place.file)
     try:
@@ -363,7 +343,7 @@ def _add_records(place: Place, found: FoundSamples, budget: int) -> None:
             if (sample := next(read_rows([record], place), None)) is None:
                 continue
             if (step := step_of(record)) is not None:
-                placed.append((step, spot, sample.prompt if sample.group is None else sample.group))
+                held.setdefault(step, []).append(spot)
             elif at_the_end or (place.file.suffix == ".json" and math.isnan(sample.score)):
                 found.last.append(spot)
             elif before is not None and sample.prompt == before:
@@ -373,10 +353,6 @@ def _add_records(place: Place, found: FoundSamples, budget: int) -> None:
                 before = sample.prompt or None
     except OSError as error:
         found.notes.append(f"{place.file.name} could not be read: {error.strerror or error}")
-    told = [step for step, _, _ in placed]
-    held: dict[int, list[Place]] = {}
-    for step, (_, spot, _) in zip(of_groups(told, [group for _, _, group in placed]) or told, placed, strict=True):
-        held.setdefault(step, []).append(spot)
     for step, spots in held.items():
         for spot in spread(spots, MOST):
             found.add(step, spot, evaluation=evaluation)

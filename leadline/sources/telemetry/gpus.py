@@ -1,20 +1,18 @@
-"""What GPUs did: `nvidia-smi --query-gpu=... --format=csv` with or without units and header, and
-`nvidia-smi dmon -o DT`."""
+"""What GPUs did: `nvidia-smi --query-gpu=... --format=csv` with or without units, and `nvidia-smi dmon -o DT`."""
 
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from ...records import dataclass, field
+from ...records import dataclass
 from ...run import GpuSamples, Steps, Values
 from ...vocabulary.names import listed
-from .clock import STAMP, seconds_of
+from .clock import seconds_of
 from .part import GB_PER_MIB, Part, blocks_of
 
 COLUMNS = listed("gpu")  # what nvidia-smi and dmon call it, without its unit: what it is
@@ -28,19 +26,19 @@ CSV = re.compile(
 DMON = re.compile(rb"#\s*(?:Date\s+)?(?:Time\s+)?gpu\s", re.IGNORECASE)
 UNITS = (b" MiB", b" W", b" %")
 UNKNOWN = re.compile(rb"\[[^\],]*\]|N/A|(?<![^,])-(?![^,])")
-LOOKED_AT = 50  # rows by which columns without names are told
+LOOKED_AT = 50  # rows among which the header is
+NAMELESS = "it has no header that names its columns; `nvidia-smi --format=csv` writes one"
 UNDATED = "it names no dates, so it cannot be placed in the run; `nvidia-smi dmon -o DT` writes them"
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How the rows of a record are parted, which column holds what, and what is to be said about that."""
+    """How the rows of a record are parted, and which column holds what."""
 
     roles: dict[str, int]
+    width: int  # columns of a row
     comma: bytes | None = b","  # None: blanks
-    width: int | None = None  # columns of a row, if a header tells
     local: bool = True  # times are local ones
-    notes: list[str] = field(default_factory=list)
 
 
 def rows(path: Path) -> Part:
@@ -48,27 +46,25 @@ def rows(path: Path) -> Part:
     blocks = blocks_of(path)
     begun = next(blocks, [])
     form = _form([line for line in begun[:LOOKED_AT] if line.strip()])
+    if form is None:
+        return Part(notes=(NAMELESS,))
     if "time" not in form.roles or (form.comma is None and "date" not in form.roles):
         return Part(notes=(UNDATED,))
     gpus = _samples(itertools.chain([begun], blocks), form)
-    notes = form.notes + ["no sample could be read"] * (not len(gpus))
-    return Part(gpus=gpus, local=form.local, notes=tuple(notes))
+    return Part(gpus=gpus, local=form.local, notes=() if len(gpus) else ("no sample could be read",))
 
 
-def _form(lines: Sequence[bytes]) -> Form:
-    early = [line.decode("utf-8", errors="replace").strip() for line in lines]
-    if (head := next((text for line, text in zip(lines, early, strict=True) if DMON.match(line)), None)) is not None:
-        names = head.lstrip("# ").lower().split()
-        return Form(_named(names), None, len(names))
-    if (head := next((text.lower() for text in early if "timestamp" in text.lower()), None)) is not None:
-        names = [re.sub(r"\s*\[.*?\]", "", name).strip() for name in head.split(",")]
-        in_utc = "timestamp [utc]" in head  # as our own recorder writes it
-        return Form(_named(names), width=len(names), local=not in_utc)
-    if any(f" {unit}" in text for text in early for unit in ("MiB", "W", "%")):
-        said = "no header: columns were told by their units"
-    else:
-        said = "no header and no units: columns were guessed from how their numbers look"
-    return Form(_guessed([text.split(", ") for text in early]), notes=[said])
+def _form(lines: Sequence[bytes]) -> Form | None:
+    """Return the form that a header tells; None if there is none."""
+    for line in lines:
+        text = line.decode("utf-8", errors="replace").strip().lower()
+        if DMON.match(line):
+            names = text.lstrip("# ").split()
+            return Form(_named(names), len(names), comma=None)
+        if "timestamp" in text:
+            names = [re.sub(r"\s*\[.*?\]", "", name).strip() for name in text.split(",")]
+            return Form(_named(names), len(names), local="timestamp [utc]" not in text)  # our own recorder writes UTC
+    return None
 
 
 def _named(names: Sequence[str]) -> dict[str, int]:
@@ -78,39 +74,6 @@ def _named(names: Sequence[str]) -> dict[str, int]:
         if wanted in names:
             roles.setdefault(COLUMNS[wanted], names.index(wanted))
     return roles
-
-
-def _guessed(rows: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Return which column holds what, by units, else by the look of the numbers: watts have decimals, percents end at
-    100."""
-    roles: dict[str, int] = {}
-    width = min((len(row) for row in rows), default=0)
-    power, memory = ("power_w", "power_limit_w"), ("memory_gb", "memory_total_gb")
-    for place in range(width):
-        cells = [row[place] for row in rows]
-        values = [value for value in map(_number, cells) if not math.isnan(value)]
-        unit = next((cell.rsplit(" ", 1)[-1] for cell in cells if cell.endswith((" W", " MiB", " %"))), "")
-        if all(STAMP.match(cell) for cell in cells):
-            meant: tuple[str, ...] = ("time",)
-        elif any(cell.startswith("GPU-") for cell in cells):
-            meant = ("device",)
-        elif not unit and (not values or any(" " in cell.strip("[] ") for cell in cells)):
-            continue
-        elif not unit and place == 1 and "device" not in roles and all(value in range(64) for value in values):
-            meant = ("device",)
-        elif unit == "W" or (not unit and any("." in cell for cell in cells)):
-            meant = power
-        else:
-            meant = memory if unit == "MiB" or (not unit and max(values) > 100) else ("utilisation",)
-        roles.setdefault(next((role for role in meant if role not in roles), meant[-1]), place)
-    return roles
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text.split(" ", 1)[0])
-    except ValueError:
-        return math.nan
 
 
 def _samples(blocks: Iterable[list[bytes]], form: Form) -> GpuSamples:
@@ -135,7 +98,7 @@ def _even(lines: list[bytes], form: Form, numbers: dict[bytes, int]) -> list[Gpu
     if not lines:
         return []
     columns = list(zip(*(line.split(form.comma) for line in lines), strict=True))
-    if len(columns) <= max(form.roles.values()) or form.width not in (None, len(columns)):
+    if len(columns) != form.width:
         raise ValueError("a row is too short or too long")
     times: Sequence[bytes] = columns[form.roles["time"]]
     if "date" in form.roles:
