@@ -17,6 +17,7 @@ ALWAYS = frozenset(listed("always"))  # names that words alone may tell (`guess.
 DEEPEST = 4  # how often one key may stand for another: a hostile one could do so without end
 # Canonical names of numbers that a rule turns into the plain ones: percent into fraction, the other sign, a count.
 TURNED = {"negate": ("_neg", ""), "percent": ("_pct", "_frac"), "share_of_groups": ("_count", "_frac")}
+SEPARATOR = r"[/._:@ -]"  # what an export or a database may have made of a slash
 Exact = dict[str, tuple[int, "Entry"]]
 Expressions = tuple[tuple[int, re.Pattern[str], "Entry"], ...]
 
@@ -113,7 +114,7 @@ def _translate(key: str, dialect: str, deepest: int, *, loosely: bool = False) -
             rank, entry = exact[form]
             return Meaning(_turned(entry.canonical, entry.rule), entry.kind, rank, entry.rule)
     for rank, pattern, entry in expressions:
-        if match := pattern.fullmatch(key):
+        if match := pattern.fullmatch(key.lower() if loosely else key):
             return _from_expression(entry, match, rank, dialect, deepest - 1)
     return None
 
@@ -142,19 +143,31 @@ def _turned(canonical: str, rule: str) -> str:
 @cache
 def _tables(dialect: str, loosely: bool) -> tuple[Exact, Expressions]:
     """Return the rows of a dialect and then of its family: exact keys, and expressions in order. By words, two keys of
-    the same words and different meaning are left out, and so are expressions."""
+    the same words and different meaning are left out, and so are expressions that stand for another key."""
     exact: Exact = {}
     expressions = []
     differ = set()
     family = family_of(dialect)
     own_first = sorted(families()[family] if family else (), key=lambda entry: entry.dialect != dialect)
     for rank, entry in enumerate(own_first):
-        if entry.is_expression:
-            if not loosely:  # where it parts a key, words do not tell
-                expressions.append((rank, re.compile(entry.key), entry))
+        if entry.is_expression and not loosely:
+            expressions.append((rank, re.compile(entry.key), entry))
+        elif entry.is_expression:
+            if "<map(" not in entry.canonical and "<as(" not in entry.canonical:
+                expressions.append((rank, re.compile(_loosened(entry.key), re.IGNORECASE), entry))
         else:
             name = words(entry.key) if loosely else entry.key
             held = exact.setdefault(name, (rank, entry))[1]
             if held.dialect == entry.dialect and held.canonical != entry.canonical:
                 differ.add(name)
     return {name: row for name, row in exact.items() if name not in differ}, tuple(expressions)
+
+
+def _loosened(expression: str) -> str:
+    """Return the expression with any separator instead of a certain one. What stands in [...] or names a group stays.
+
+    >>> re.fullmatch(_loosened(r"^val-core/(?P<ds>.+)/acc$"), "val_core_gsm8k_acc")["ds"]
+    'gsm8k'
+    """
+    parts = re.split(r"(\\.|\[[^\]]*\]|\(\?(?:P<\w+>|[!=:<]+))", expression)
+    return "".join(part if number % 2 else re.sub(r"[/@ _-]", SEPARATOR, part) for number, part in enumerate(parts))
