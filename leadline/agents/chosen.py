@@ -23,7 +23,6 @@ def chosen(
     steps: Sequence[int],
     at: At,
     *,
-    step: int | None = None,
     wanted: Sequence[int] = (),
     per_step: int | None = None,
     random: bool = False,
@@ -32,7 +31,6 @@ def chosen(
 ) -> Sequence[Rollout]:
     """Return the samples that are asked for, in reading order. `at` gives those of a step. `wanted` are steps,
     of which the nearest that were kept are taken; `random` draws, the same samples every time."""
-    wanted = wanted if step is None else (step,)
     if wanted or random or per_step is not None:
         near = dict.fromkeys(min(steps, key=lambda kept: (abs(kept - one), kept)) for one in wanted)
         looked = []

@@ -250,9 +250,8 @@ def samples(library: Library, asked: Mapping[str, Any]) -> Plain:
     steps = run.rollouts.steps
     if not steps:
         raise LeadlineError(NO_SAMPLES, next_step=KEEP_SAMPLES)
-    looked = chosen(
-        steps, run.rollouts.at, step=asked.get("step"), search=asked.get("search"), score=asked.get("score")
-    )
+    wanted = [asked["step"]] if asked.get("step") is not None else []
+    looked = chosen(steps, run.rollouts.at, wanted=wanted, search=asked.get("search"), score=asked.get("score"))
     head = filled(steps=[steps[0], steps[-1], len(steps)], found=len(looked), untrusted=DATA)
     return paged(head, asked, samples=[_sample(rollout) for rollout in looked])
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SamplesOptions:
     path: Path = argument()
-    step: int | None = option("--step", metavar="STEP", help="Samples nearest STEP.")
     steps: str | None = option("--steps", metavar="A,B,...", help="Samples nearest each of these steps, e.g. 1,40,80.")
     per_step: int | None = option("--per-step", type=COUNT, metavar="N", help="Maximum samples per step.")
     random: bool = option("--random", help="Draw samples at random; the same ones every time.")
@@ -47,8 +46,6 @@ def verb(options: SamplesOptions) -> None:
     from ..sources import open_samples
     from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
 
-    if options.steps is not None and options.step is not None:
-        raise click.UsageError("--step and --steps can't be combined")
     try:
         wanted = [] if options.steps is None else [int(part) for part in options.steps.split(",")]
     except ValueError:
@@ -60,7 +57,6 @@ def verb(options: SamplesOptions) -> None:
     found = chosen(
         rollouts.steps,
         rollouts.at,
-        step=options.step,
         wanted=wanted,
         per_step=spread if options.per_step is None else options.per_step,
         random=options.random,

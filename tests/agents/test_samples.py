@@ -48,7 +48,7 @@ def test_each_score_gets_its_newest_example() -> None:
 
 def test_by_step_by_score_and_by_text() -> None:
     kept = {1: [rollout(1, "a", "yes", 0.2)], 5: [rollout(5, "b", "No", 0.9), rollout(5, "c", "yes", 0.1)]}
-    assert {sample.step for sample in chosen([1, 5], kept.__getitem__, step=4)} == {5}
+    assert {sample.step for sample in chosen([1, 5], kept.__getitem__, wanted=[4])} == {5}
     assert [sample.score for sample in chosen([1, 5], kept.__getitem__, score="high")] == [0.9, 0.2, 0.1]
     assert [sample.prompt for sample in chosen([1, 5], kept.__getitem__, search="YES", score="low")] == ["c", "a"]
     assert chosen([1, 5], kept.__getitem__, search="nowhere") == []

@@ -144,7 +144,6 @@ def test_samples_by_steps_at_random_in_lines(capsys: pytest.CaptureFixture[str])
     assert all(line.startswith("step ") for line in lines[1:])
     assert len({line.split()[1] for line in lines[1:]}) == 3
     assert main(["samples", RUN, "--steps", "1,x"]) == 2
-    assert main(["samples", RUN, "--steps", "1", "--step", "2"]) == 2
     assert main(["samples", RUN, "--random", "--json"]) == 0
     drawn = json.loads(capsys.readouterr().out)["samples"]
     assert len({one["step"] for one in drawn}) > 4
