@@ -149,12 +149,12 @@ def _save(options: ReviewOptions, run: Run, review: Review, says: str, verdicts:
     from ..review import store
     from ..words import review as words
 
-    seen = store.as_seen(review, run.rollouts)
-    file = str(store.add(run.path, seen, note=options.note, beside=options.beside))
+    review = replace(store.as_seen(review, run.rollouts), note=options.note)
+    file = str(store.add(run.path, review, beside=options.beside))
     if options.as_json:
-        told = {**review_data(review), "note": options.note, "file": file, "says": says, "verdicts": verdicts}
+        told = {**review_data(review), "file": file, "says": says, "verdicts": verdicts}
         click.echo(dump(told), nl=False)
     else:
-        lines = (words.said(review, options.note), says, words.SAVED.format(file))
+        lines = (words.said(review), says, words.SAVED.format(file))
         told_verdicts = (f"{name}: {headline}" for name, headline in verdicts.items())
         click.echo("\n".join(filter(None, (*lines, *told_verdicts))))

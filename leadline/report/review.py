@@ -19,7 +19,7 @@ def render(sheet: Sheet, kept: Reviews, path: str, *, color: bool = False, width
     """Return the whole sheet as text that ends with a newline."""
     lines = [
         field("review", words.heading(sheet.steps), "bold"),
-        *(field("earlier", words.said(*entry)) for entry in zip(kept.reviews, kept.notes, strict=True)),
+        *(field("earlier", words.said(one)) for one in kept.reviews),
         field("look for", words.LOOK_FOR),
         field("", words.NOT_HACKING),
     ]
@@ -76,7 +76,7 @@ def as_data(sheet: Sheet, kept: Reviews) -> dict[str, object]:
         "steps": list(sheet.steps),
         "pairs": [{"early": _data(pair.early), "late": _data(pair.late)} for pair in sheet.pairs],
         "stretches": stretches,
-        "reviews": [{**review_data(one), "note": note} for one, note in zip(kept.reviews, kept.notes, strict=True)],
+        "reviews": [review_data(one) for one in kept.reviews],
     }
 
 
@@ -94,4 +94,5 @@ def review_data(review: Review) -> dict[str, object]:
         "grades": [{"from": one.first_step, "to": one.last_step, "quality": one.quality} for one in review.grades],
         "reader": review.reader,
         "at": review.at,
+        "note": review.note,
     }

@@ -89,7 +89,7 @@ def how_to_answer(path: str, stretches: int) -> tuple[str, ...]:
     )
 
 
-def said(review: Review, note: str = "") -> str:
+def said(review: Review) -> str:
     """
     >>> said(Review("hacked", 240, 120, reader="anna"))
     'hacked since step 120 · seen until step 240 · by anna'
@@ -108,7 +108,7 @@ def said(review: Review, note: str = "") -> str:
         f"seen until step {review.seen_until}",
         f"by {review.reader}" if review.reader else "",
         day,
-        note,
+        review.note,
     ]
     return " · ".join(part for part in parts if part)
 
