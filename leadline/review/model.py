@@ -171,7 +171,8 @@ def asking(endpoint: str, model: str, key: str | None, timeout: float) -> Reader
 
     def ask(text: str) -> str:
         messages = [{"role": "system", "content": words.GRADER}, {"role": "user", "content": text}]
-        body = orjson.dumps({"model": model, "messages": messages})
+        named = model.encode("utf-8", "replace").decode()  # a command line may hold lone surrogates
+        body = orjson.dumps({"model": named, "messages": messages})
         try:
             request = Request(f"{endpoint.rstrip('/')}/chat/completions", body, headers)
             with opener.open(request, timeout=timeout) as response:
@@ -200,7 +201,9 @@ def _whole(response: Any, timeout: float) -> bytes:
     begun, taken = time.monotonic(), bytearray()
     while piece := response.read1(65536):
         taken += piece
-        if len(taken) > LARGEST or time.monotonic() - begun > timeout:
+        if len(taken) > LARGEST:
+            raise _unused(words.UNUSABLE)
+        if time.monotonic() - begun > timeout:
             raise TimeoutError
     length = response.headers.get("Content-Length")
     if length is not None and length.isdecimal() and len(taken) < int(length):

@@ -347,7 +347,7 @@ def test_the_command(runs: dict[str, Run], serve: Callable[..., Served], capsys:
         ("401", "status 401"),
         ("307", "status 307"),
         ("torn", "IncompleteRead"),
-        ("long", "not in time"),
+        ("long", "does not end with one JSON object"),
         ("slow", "TimeoutError"),
     ],
 )
@@ -399,3 +399,8 @@ def test_a_key_that_is_no_header_is_not_shown(
     asked = ["--model", "tiny", "--endpoint", server.address, "--key-env", "MINE"]
     assert main(["review", runs["gamed"].path, *asked]) == 3
     assert KEY not in capsys.readouterr().err
+
+
+def test_a_name_that_is_no_text_is_asked_for_all_the_same(runs: dict[str, Run], serve: Callable[..., Served]) -> None:
+    asked = ["--model", "tiny\udcff", "--endpoint", serve().address]
+    assert main(["review", runs["gamed"].path, *asked]) == 0
