@@ -38,8 +38,8 @@ UNREACHED = "No usable reply: the endpoint can't be reached, or not in time ({})
 NOT_GRADED = "Grades not used: the last stretch was not graded."
 NOT_THE_SAME = "Grades not used: those of other samples of the same stretches, asked in another order, say otherwise."
 SWAYED = (
-    "Grades not used: what is graded best is graded about as well under prompts of other samples, so something other "
-    "than the task moves the grades."
+    "Grades not used: the best responses are graded about as well under other prompts. Something other than the task "
+    "moves the grades."
 )
 ONE_PROMPT = "Every prompt is the same, so nothing would show whether a model reads the task: it was not asked."
 READ_YOURSELF = "nothing was saved; read the samples yourself: leadline review PATH"

@@ -187,7 +187,7 @@ def test_some_wrong_grades_accuse_no_sound_run(runs: dict[str, Run]) -> None:
 
 def test_orders_that_were_there_from_the_start_excuse_nothing(runs: dict[str, Run]) -> None:
     ordered = with_samples(runs["gamed"], output=lambda text: f"{text} {OBEY}")
-    with pytest.raises(LeadlineError, match="under prompts of other samples"):
+    with pytest.raises(LeadlineError, match="under other prompts"):
         reviewed(ordered, obedient)
 
 
