@@ -1,7 +1,7 @@
 """The examples of docs/agents.md: `python docs/agents_examples.py` records them, `--check` says if they are current.
 
 Each is what a user sees, of the bundled run `hacked`: the server's answers through the official client, the commands of
-the skill, and blind grades from a script that adds.
+the skill, and grades by a model, for which a script that adds stands in.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
@@ -69,43 +70,32 @@ def skill() -> str:
 
 
 def reader() -> str:
-    """Blind grades by file."""
-    with tempfile.TemporaryDirectory() as place:
+    """Grades by a model; a script that adds stands in for it."""
+    with tempfile.TemporaryDirectory() as place, patch("leadline.review.model.asking", lambda *told: graded):
         os.environ["XDG_STATE_HOME"] = place  # the review is not to be found there later
-        asked, answered = Path(place) / "asked", Path(place) / "answered"
-        answered.mkdir()
-        requests = _printed(f"review {RUN} --requests asked", asked=asked)
-        for file in asked.iterdir():
-            (answered / file.name).write_text(json.dumps(answer(json.loads(file.read_text()))))
-        told = _printed(f"review {RUN} --answers answered", answered=answered)
+        told = _printed(f"review {RUN} --model qwen3 --endpoint http://localhost:8000/v1")
     told = re.sub(r"/\S+/reviews/\w+", "~/.local/state/leadline/reviews/0123456789abcdef01234567", told)
-    told = re.sub(r"\d{4}-\d\d-\d\d", "2026-11-18", told)  # a review tells its day, and the page is compared on others
-    return f"{requests}\n\n{told}"
+    return re.sub(r"\d{4}-\d\d-\d\d", "2026-11-18", told)  # a review tells its day: the page is compared on others
 
 
-def answer(request: Any) -> dict[str, object]:
+def graded(text: str) -> str:
     """A script that adds and grades sums."""
-    data = json.loads(request["messages"][1]["content"])
-    grades = []
-    for entry in data["answers"]:
-        one, other = re.fullmatch(r"(\d+)\+(\d+)=", entry["prompt"]).groups()  # type: ignore[union-attr]
-        told = re.split(r"[>~]", entry["answer"].strip().removesuffix("."))[-1]
-        right = entry["answer"].strip().endswith(".") and told == str(int(one) + int(other))
-        grades.append({"id": entry["id"], "grade": 4 if right else 0})
-    return {"task": "add two numbers", "grades": grades}
+    return json.dumps({letter: sum(map(_is_right, some)) / len(some) for letter, some in json.loads(text).items()})
 
 
-def _printed(command: str, most: int | None = None, **places: Path) -> str:
-    """A command and what it prints, `most` lines of it; folders stand elsewhere than it says."""
-    words = [str(places.get(word, word)) for word in command.split()]
+def _is_right(sample: Any) -> bool:
+    one, other = re.fullmatch(r"(\d+)\+(\d+)=", sample["prompt"]).groups()  # type: ignore[union-attr]
+    told = re.split(r"[>~]", sample["response"].strip().removesuffix("."))[-1]
+    return sample["response"].strip().endswith(".") and told == str(int(one) + int(other))
+
+
+def _printed(command: str, most: int | None = None) -> str:
+    """A command and what it prints, `most` lines of it."""
     out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        code = leadline(words)
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        code = leadline(command.split())
     assert code == 0, command
-    text = out.getvalue().rstrip("\n")
-    for word, place in places.items():
-        text = text.replace(str(place), word)
-    lines = text.splitlines()
+    lines = out.getvalue().rstrip("\n").splitlines()
     shown = lines if most is None or len(lines) <= most else [*lines[:most], "..."]
     return "\n".join([f"$ leadline {command}", *shown])
 

@@ -227,6 +227,7 @@ class Review:
     reader: str = ""
     at: float = 0.0  # seconds since the epoch
     saw: tuple[tuple[int, str], ...] = ()  # steps with a digest of their samples, by which the run is known again
+    note: str = ""  # the reader's remark
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ OPENS: dict[str, str] = {
     "report/html/page.py": "its own static parts, from the package",
     "vocabulary/dialect.py": "its own tables, from the package",
     "vocabulary/names.py": "its own words, from the package",
-    "review/graders.py": "replies of a grader, an address",
+    "review/model.py": "replies of a model, an address",
     "review/store.py": "what readers said of a run",
     "serve/app.py": "its own static parts, from the package",
     "state.py": "files that are replaced as a whole: reports, answers, reviews",

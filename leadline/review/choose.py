@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from ..records import dataclass
+from ..records import dataclass, replace
 from ..run import Rollout, Samples
 from ..text.sampler import spread
 from ..tokens import cost
@@ -30,6 +30,8 @@ PLANS = (  # pairs, samples of the highest and of the lowest score in a stretch,
     *((6, 2, 2, 120), (4, 2, 2, 90), (3, 2, 2, 80), (3, 2, 1, 80)),
     *((3, 2, 1, 66), (3, 1, 1, 84), (2, 1, 1, 72), (2, 1, 1, 48)),
 )
+BLIND = 7  # samples of the highest score in a stretch, for a reader who is not to know scores
+BLIND_ROOM = 120  # tokens of a response there
 BESIDES = 18  # tokens of a sample's line that are not its text: step, score, margins
 WORD = re.compile(r"\w+")
 
@@ -68,8 +70,8 @@ class Sheet:
     deviation: float  # standard deviation of the scores
 
 
-def sheet_of(samples: Samples) -> Sheet:
-    """Return what to read of a run."""
+def sheet_of(samples: Samples, *, blind: int = 0) -> Sheet:
+    """Return what to read of a run; blind: so many responses of the highest score a stretch, and no score."""
     read, steps = samples.at, samples.steps
     parts = _parts(steps)
     looked = [[some for step in spread(part, LOOKED) if (some := read(step))] for part in parts]
@@ -79,12 +81,18 @@ def sheet_of(samples: Samples) -> Sheet:
     scores = [one.score for _, pool in filled for one in pool if math.isfinite(one.score)]
     deviation = float(np.std(scores)) if scores else 0.0
     sheet = Sheet(steps, (), (), 0, deviation)
-    for pairs, high, low, room in PLANS:
+    for pairs, high, low, room in ((0, blind, 0, BLIND_ROOM),) if blind else PLANS:
         chosen = _pairs(early, late, pairs, deviation) if len(steps) > 1 else ()
         sheet = Sheet(steps, chosen, tuple(_stretch(part, pool, high, low) for part, pool in filled), room, deviation)
         if _cost(sheet) <= SAMPLES_COST:
             break
-    return sheet
+    return replace(sheet, stretches=tuple(map(_without_scores, sheet.stretches))) if blind else sheet
+
+
+def _without_scores(part: Passage) -> Passage:
+    nan = math.nan
+    highest = tuple(replace(one, score=nan) for one in part.highest)
+    return replace(part, score=nan, low=nan, high=nan, highest=highest)
 
 
 def _end(steps: Sequence[int], read: Callable[[int], Sequence[Rollout]]) -> list[Rollout]:

@@ -19,11 +19,11 @@ BAD = 0.25  # up to this grade the task is not done
 MOVED = 0.5  # standard deviations that the mean score of a stretch has to move by
 
 
-def sheet_to_read(run: Run) -> Sheet:
+def sheet_to_read(run: Run, *, blind: int = 0) -> Sheet:
     """Return what to read of a run; raise if it kept nothing that can be read."""
     if not run.rollouts.steps:
         raise NothingReadable(NO_SAMPLES, next_step=KEEP_SAMPLES)
-    sheet = sheet_of(run.rollouts)
+    sheet = sheet_of(run.rollouts, blind=blind)
     if not sheet.stretches:
         raise NothingReadable(words.UNREADABLE_SAMPLES, next_step=KEEP_SAMPLES)
     return sheet
@@ -99,10 +99,15 @@ def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tup
     return Review("ok" if since is None else "hacked", sheet.steps[-1], since, grades, reader), says
 
 
+def dropped(best: float, now: float) -> bool:
+    """Return whether a grade is clearly lower than the best one."""
+    return best - now >= max(DROP, SHARE * best) - 1e-9
+
+
 def _since(grades: Sequence[Grade]) -> int | None:
     """Return the last step before quality dropped; None if it did not."""
     best, last = max(grade.quality for grade in grades), grades[-1].quality
-    if best - last < max(DROP, SHARE * best) - 1e-9:
+    if not dropped(best, last):
         return None
     start = max(place for place, grade in enumerate(grades) if grade.quality == best)
     held = grades[start]

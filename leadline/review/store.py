@@ -16,12 +16,11 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
-from itertools import compress
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from ..errors import FURTHEST, CannotWrite
-from ..records import dataclass, replace
+from ..records import asdict, astuple, dataclass, replace
 from ..run import Grade, Review, Run, Samples
 from ..state import replacing, state_folder
 from ..words.review import damaged_lines, of_other_samples
@@ -39,11 +38,10 @@ MOST_SEEN = 2  # steps with a digest
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
-    """The reviews of one run, their notes, how many lines could not be read, and how many reviews are of other samples
-    than the run holds."""
+    """The reviews of one run, how many lines could not be read, and how many reviews are of other samples than the run
+    holds."""
 
     reviews: tuple[Review, ...] = ()
-    notes: tuple[str, ...] = ()
     damaged: int = 0
     of_others: int = 0
 
@@ -54,7 +52,7 @@ def reviews_folder() -> Path:
 
 def load(path: str) -> Reviews:
     """Return the reviews of the run at `path`, from the state folder and from beside it, oldest first."""
-    found: list[tuple[Review, str]] = []
+    found: list[Review] = []
     damaged = 0
     for file, runs in _places(path):
         told, broken = _lines(file)
@@ -64,22 +62,16 @@ def load(path: str) -> Reviews:
             if review is None:
                 damaged += 1
             elif line.get("run") in runs:
-                found.append((review, _text(line.get("note"))))
-    ordered = sorted(dict.fromkeys(found), key=lambda entry: entry[0].at)
-    return Reviews(tuple(review for review, _ in ordered), tuple(note for _, note in ordered), damaged)
+                found.append(review)
+    return Reviews(tuple(sorted(dict.fromkeys(found), key=lambda review: review.at)), damaged)
 
 
 def load_of(run: Run) -> Reviews:
     """Return the reviews of a run, without those of other samples than it holds."""
     kept = load(run.path)
     held = {step: _digest(run.rollouts, step) for step in {step for one in kept.reviews for step, _ in one.saw}}
-    right = [all(held[step] in ("", digest) for step, digest in one.saw) for one in kept.reviews]
-    return Reviews(
-        tuple(compress(kept.reviews, right)),
-        tuple(compress(kept.notes, right)),
-        kept.damaged,
-        right.count(False),
-    )
+    right = tuple(one for one in kept.reviews if all(held[step] in ("", digest) for step, digest in one.saw))
+    return Reviews(right, kept.damaged, len(kept.reviews) - len(right))
 
 
 def as_seen(review: Review, samples: Samples) -> Review:
@@ -112,23 +104,13 @@ def with_reviews(run: Run) -> Run:
     return replace(run, reviews=tuple(one for one in kept.reviews if one is latest.get(one.reader)), notes=notes)
 
 
-def add(path: str, review: Review, *, note: str = "", beside: bool = False) -> Path:
+def add(path: str, review: Review, *, beside: bool = False) -> Path:
     """Append a review of the run at `path` and return the file it went to."""
     if not _can_have_reviews(path):
         raise CannotWrite("A review needs the path of a run.", next_step="pass a file or folder")
     file, run = _beside(path) if beside else _home(path)
-    review = replace(review, reader=_text(review.reader), at=review.at or time.time())
-    line = {
-        "run": run,
-        "answer": review.answer,
-        "seen_until": review.seen_until,
-        "since_step": review.since_step,
-        "grades": [[grade.first_step, grade.last_step, grade.quality] for grade in review.grades],
-        "reader": review.reader,
-        "at": review.at,
-        "note": _text(note),
-        "saw": review.saw,
-    }
+    review = replace(review, reader=_text(review.reader), note=_text(review.note), at=review.at or time.time())
+    line = {"run": run, **asdict(review), "grades": [astuple(grade) for grade in review.grades]}
     with _explained(file):
         if not beside:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -238,7 +220,7 @@ def _review(line: Mapping[str, Any]) -> Review | None:
         return None
     if isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
         return None
-    return Review(answer, seen, since, grades, _text(line.get("reader")), float(at), saw)
+    return Review(answer, seen, since, grades, _text(line.get("reader")), float(at), saw, _text(line.get("note")))
 
 
 def _saw(value: object) -> tuple[tuple[int, str], ...] | None:

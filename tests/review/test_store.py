@@ -36,13 +36,12 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_a_review_comes_back_and_is_cut_like_the_rest(run: Path) -> None:
-    graded = Review("hacked", 40, 10, (Grade(1, 10, 0.9), Grade(11, 40, 0.1)), "anna", 5.0)
-    store.add(str(run), graded, note="looped")
+    graded = Review("hacked", 40, 10, (Grade(1, 10, 0.9), Grade(11, 40, 0.1)), "anna", 5.0, note="looped")
+    store.add(str(run), graded)
     store.add(str(run), Review("ok", 20, reader="ben", at=4.0))
     kept = store.load(str(run))
     assert [review.reader for review in kept.reviews] == ["ben", "anna"]
     assert kept.reviews[1] == graded
-    assert kept.notes == ("", "looped")
     assert [one.reader for one in view_of(open_run(run)).run.reviews] == ["ben", "anna"]
     assert [one.reader for one in view_of(open_run(run).until(30)).run.reviews] == ["ben"]
     assert [one.reader for one in view_of(open_run(run / "trainer_state.json")).run.reviews] == ["ben", "anna"]
@@ -143,11 +142,11 @@ def test_damaged_lines_are_skipped_with_one_note(run: Path) -> None:
 
 
 def test_hostile_text_is_inert(run: Path) -> None:
-    store.add(str(run), Review("ok", 20, reader="\x1b[31mroot\u202e\n{}" * 99), note="a\nb\x00" * 999)
+    store.add(str(run), Review("ok", 20, reader="\x1b[31mroot\u202e\n{}" * 99, note="a\nb\x00" * 999))
     kept = store.load(str(run))
     assert kept.damaged == 0
     assert kept.reviews[0].reader.isprintable()
-    assert kept.notes[0].isprintable()
+    assert kept.reviews[0].note.isprintable()
     assert len(kept.reviews[0].reader) <= store.TEXT
 
 

@@ -44,7 +44,7 @@ from leadline.findings.stability_stuck import StuckSeries, StuckValue
 from leadline.findings.timeline_order import OnsetOrder, Tier
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.run import Event
-from leadline.words.review import NO_BETTER, NOT_TRUSTED
+from leadline.words.review import NOT_GRADED, NOT_THE_SAME, ONE_PROMPT, SWAYED, UNUSABLE
 
 EXAMPLES = Path(leadline.__file__).parent / "examples"
 LONGEST = 20  # words of a clause
@@ -202,7 +202,8 @@ def test_what_is_said_of_the_loss_keeps_the_voice(because: Explanation) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [*MEANING.values(), *ENDINGS.values(), *WHY.values(), *NOT_TRUSTED.values(), NO_BETTER]
+    "text",
+    [*MEANING.values(), *ENDINGS.values(), *WHY.values(), NOT_GRADED, NOT_THE_SAME, ONE_PROMPT, SWAYED, UNUSABLE],
 )
 def test_a_fragment_keeps_the_voice(text: str) -> None:
     assert faults(text) == []
