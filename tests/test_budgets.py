@@ -16,9 +16,9 @@ from conftest import EXAMPLES, ROOT
 from package import PACKAGE, texts, trees
 
 BUDGETS = {
-    "lines of the package": 49155,
+    "lines of the package": 45765,
     "files run by one read": 130,
-    "functions run by one read": 953,
+    "functions run by one read": 932,
     "class names defined twice": 0,
     "functions over 60 lines": 0,
     "functions over 8 parameters": 0,

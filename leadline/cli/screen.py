@@ -25,8 +25,9 @@ def height() -> int:
 
 
 def fit_streams() -> None:
-    """Write UTF-8, whatever the locale says: as every Python will (https://peps.python.org/pep-0686)."""
+    """Write UTF-8, whatever the locale says: as every Python will (https://peps.python.org/pep-0686). What is no text,
+    such as half a character in a file's name, is spelled."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(encoding="utf-8")
+            reconfigure(encoding="utf-8", errors="backslashreplace")
