@@ -22,5 +22,4 @@ def test_both_readers_find_the_same_scalars(tmp_path: Path) -> None:
     }
     assert read == held
     assert not log.notes
-    assert log.settings["lr"] == 0.001
     assert log.settings["max_steps"] == 25
