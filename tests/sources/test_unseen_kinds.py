@@ -285,6 +285,14 @@ def test_constants_and_epochs_are_not_offered_as_the_reward(tmp_path: Path) -> N
     assert [question.keys for question in run.questions] == [("quality",)]
 
 
+def test_turns_of_both_sides_are_read_as_a_chat(tmp_path: Path) -> None:
+    turns = [{"turn": 1, "user": "What is 2+2?", "assistant": "It is 4."}]
+    lines = [{"step": row, "reward": row / 40, "turns": turns} for row in ROWS]
+    (tmp_path / "trajectories.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    sample = open_run(tmp_path).rollouts.at(3)[0]
+    assert (sample.prompt, sample.output, sample.score) == ("What is 2+2?", "It is 4.", 3 / 40)
+
+
 def lines_of(rows: list[dict[str, float]]) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 

@@ -81,6 +81,7 @@ STYLES: dict[str, tuple[str, int]] = {  # text, and how much each step counts
         lines("Epoch 1/5 Step {i}/9 Train step {i}/45 done.\n╒══╤══╕\n│ task_reward/avg │ {r} │ lr │ 1e-5 │\n╘══╧══╛"),
         1,
     ),
+    "behind docker": (lines('{{"log":"Step {i}/100 | Loss 0.01 | Reward {r}\\n","stream":"stdout"}}'), 1),
     "behind journald": (lines("Nov 15 22:05:01 host7 python[123]: iter {i}: mean_reward={r} kl=0.01"), 1),
     "behind kubectl": (lines("[pod/train-0/main] 2025-11-23T14:30:19Z INFO iteration={i} avg_return={r} x=0.3"), 1),
     "behind Ray": (lines("\x1b[36m(TaskRunner pid=12, ip=10.0.0.1)\x1b[0m step {i} | reward {r} | kl 0.01"), 1),
@@ -88,6 +89,7 @@ STYLES: dict[str, tuple[str, int]] = {  # text, and how much each step counts
         lines("2025-11-11 10:00:00.123 | INFO     | trainer:train:88 - step {i} | reward {r} | kl 0.1"),
         1,
     ),
+    "behind logfmt": (lines('time="2025-11-23T14:30:19Z" level=info msg="update {i} reward/mean={r} loss=0.2"'), 1),
     "behind a rank": (lines("[rank0]: [2025-11-11 10:00:01][INFO] it: {i} | return: {r} | pi_loss: 0.2"), 1),
     "DreamerV3": (
         objects(

@@ -10,9 +10,11 @@ from functools import lru_cache
 from ...records import dataclass, replace
 from ...vocabulary.guess import OUTCOMES
 from ...vocabulary.names import english, listed, tokens
+from ..number import object_in
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 DEEPEST = 6  # prefixes before one another: a collector's, a launcher's, a logger's
+MESSAGES = ("log", "message", "msg", "textPayload")  # under which collectors keep a line as a field
 LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL)"
 CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 PREFIX = re.compile(
@@ -35,6 +37,8 @@ PREFIX = re.compile(
     )""",
     re.VERBOSE,
 )
+LOGFMT = re.compile(r'(?:\w+=(?:"[^"]*"|\S+)\s+)+(?:msg|message)="((?:[^"\\]|\\.)*)"\s*(?:\w+=\S+\s*)*')
+
 LONGEST_LABEL = 60  # characters; what is longer is a sentence
 MOST = 200  # numbers of a line; what has more is a dump of values
 CALL = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*([-+.\w]+)[^()]*\)")
@@ -84,12 +88,25 @@ def plain(line: bytes) -> str:
     text = line.decode("utf-8", errors="replace")
     if "\x1b" in text:
         text = ANSI.sub("", text)
+    start = text.lstrip()[:1]
+    if start == "{" and any(f'"{name}"' in text[:200] for name in MESSAGES):
+        text = _message(text) or text
+    elif 'msg="' in text and (wrapped := LOGFMT.fullmatch(text.strip())):
+        # If the message holds no number, the fields beside it may be the row.
+        text = wrapped[1] if any(letter.isdigit() for letter in wrapped[1]) else text
     for _ in range(DEEPEST):
         prefix = PREFIX.match(text)
         if prefix is None:
             break
         text = text[prefix.end() :]
     return text if text.isascii() else english(text)
+
+
+def _message(text: str) -> str | None:
+    """Return the line that a collector keeps as one field of an object."""
+    entry = object_in(text.strip().encode()) or {}
+    found = next((held for name in MESSAGES if isinstance(held := entry.get(name), str)), None)
+    return ANSI.sub("", found).rstrip("\n") if found is not None else None
 
 
 @dataclass(frozen=True, slots=True)

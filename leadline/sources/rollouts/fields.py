@@ -97,6 +97,7 @@ def rows_of(record: Record) -> list[Record]:
     """
     if not any(isinstance(value, list) for value in record.values()):
         return [record]
+    record = {key: _as_chat(value) for key, value in record.items()}
     inner = next((key for key, value in record.items() if _holds_samples(value)), None)
     if inner is not None and not record.keys() & {*OUTPUTS}:
         shared = {key: value for key, value in record.items() if not isinstance(value, (list, dict)) or key in PROMPTS}
@@ -109,6 +110,18 @@ def rows_of(record: Record) -> list[Record]:
     if output is None or len(columns) < 2:
         return [record]
     return [{**record, **{key: lists[key][at] for key in columns}} for at in range(len(lists[output[0]]))]
+
+
+def _as_chat(value: object) -> object:
+    """Return turns that hold what each side said, `[{"user": "q", "assistant": "a"}]`, as the messages of a chat."""
+    if (
+        not isinstance(value, list)
+        or not value
+        or not all(isinstance(one, dict) and one.keys() & POLICY for one in value)
+    ):
+        return value
+    said = ((role, text) for turn in value for role, text in turn.items() if role in POLICY | OTHERS)
+    return [{"role": role, "content": text} for role, text in said if isinstance(text, str)] or value
 
 
 def _holds_samples(value: object) -> bool:
