@@ -37,6 +37,7 @@ STATE_SIGNS = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
 KNOWN_FROM_THE_START = (
     "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
 )  # fmt: skip
+NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -81,12 +82,13 @@ class Document:
         return (f"the file was left out: a document of more than {LARGEST >> 20} MiB",) if self._too_large else ()
 
     def value(self) -> tuple[object, bool]:
-        """Return what the document holds, and whether it was torn or damaged: then it is what stands before the
-        damage."""
+        """Return what the document holds, and whether it was torn or damaged: then it is what stands before the damage,
+        but for the rows of a Trainer's state, of which those behind it count as well."""
         try:
             return loads(bytes(self.data)), False
         except ValueError:
-            return _mended(self.data.decode("utf-8", errors="replace").removeprefix("\ufeff"))
+            text = self.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+            return _mended(text) if f'"{HISTORY}"' not in text else (_recovered(text), True)
 
 
 class DocumentRows:
@@ -284,6 +286,31 @@ def _points(held: object) -> list[tuple[int, float]] | None:
             return None
         points.append((step, number))
     return points
+
+
+def _recovered(text: str) -> dict[str, object]:
+    """Return the complete rows of a Trainer's state that is torn or damaged, and the settings written before them."""
+    before, _, after = text.partition(f'"{HISTORY}"')
+    state: dict[str, object] = {}
+    for key in KNOWN_FROM_THE_START:
+        if found := re.search(rf'"{key}"\s*:\s*(-?\d+(?:\.\d+)?)\s*[,}}]', before):
+            state[key] = float(found[1])
+    opened = re.match(r"\s*:\s*\[", after)
+    if opened is None:
+        return state
+    decode = json.JSONDecoder().raw_decode
+    history: list[object] = []
+    state[HISTORY] = history
+    position = opened.end() - 1  # a row follows a bracket or a comma
+    while found := NEXT_ROW.search(after, position):
+        try:
+            row, position = decode(after, found.end() - 1)
+            history.append(row)
+        except (ValueError, RecursionError):  # torn or damaged: go on at the next one
+            position = found.end()
+            if after.find("}", position) >= 0:
+                history.append(None)
+    return state
 
 
 def _mended(text: str) -> tuple[object, bool]:
