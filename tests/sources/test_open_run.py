@@ -121,6 +121,18 @@ def test_a_torn_document_loses_the_row_it_breaks_off_in(before: str) -> None:
         assert {(one.key, one.steps.tolist() == [1, 2]) for one in run.series} == {("reward", True), ("kl", True)}
 
 
+def test_a_damaged_byte_in_a_trainer_state_costs_one_row_and_no_plan() -> None:
+    rows = ",".join(f'{{"step": {step}, "reward": {step / 9}}}' for step in range(1, 10))
+    whole = f'{{"max_steps": 20, "log_history": [{rows}], "global_step": 9}}'
+    run = read_stream(
+        whole.replace('"reward": 0.4444', '"rew\x00\x00": 0.4444').replace('"step": 4', '"step": ?').encode()
+    )
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == [1, 2, 3, 5, 6, 7, 8, 9]
+    assert run.config.planned_steps == 20
+
+
 def test_nested_values_are_flattened_and_words_are_listed_unread(verl: Callable[..., Path]) -> None:
     run = open_run(verl([(1, {"critic": {"score": {"mean": 0.5}}, "note": "hello", "speed": 3, "list": [1]})]))
     assert [one.name for one in run.series] == ["reward/mean"]

@@ -242,6 +242,22 @@ def scores_in_a_mapping(run: Path) -> None:
     (run / "samples.log").write_text("\n".join(printed))
 
 
+def a_replay_buffer(run: Path) -> None:
+    rows = [
+        {"query": asked(n), "response": answered(n, step), "reward": 0.5, "iteration": step, "state": "x" * 5000}
+        for step in (10, 20)
+        for n in range(3)
+    ]
+    (run / "replay_buffer.json").write_text(json.dumps(rows))
+
+
+def a_document_a_step(run: Path) -> None:
+    (run / "outputs").mkdir()
+    for step in (10, 20):
+        rows = [{"prompt": asked(n), "completion": answered(n, step), "reward": 0.5} for n in range(3)]
+        (run / f"outputs/step_{step}.json").write_text(json.dumps(rows))
+
+
 def names_that_say_nothing(run: Path) -> None:
     rows = [
         {"step": step, "prompt": asked(n), "it_said": answered(n, step) + " " * 40, "reward": 0.5}
@@ -255,6 +271,8 @@ def names_that_say_nothing(run: Path) -> None:
     "write",
     [
         a_document_by_step,
+        a_document_a_step,
+        a_replay_buffer,
         a_page_of_headings,
         scores_in_a_mapping,
         names_that_say_nothing,

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
+from json import JSONDecoder
 from pathlib import Path
 
 from ...digits import exact_sum
@@ -17,7 +18,7 @@ from ...records import dataclass, field, replace
 from ...vocabulary.names import tokens
 from ..clock import step_of
 from ..number import flat
-from ..paths import KEPT, LOGGED, is_held_out, keeps_samples, of_the_last, step_in
+from ..paths import KEPT, LOGGED, STEP, is_held_out, keeps_samples, of_the_last, step_in
 from .fields import (
     GROUPS,
     LOOKED_AT,
@@ -49,6 +50,8 @@ from .files import (
 MOST = 2048  # samples of one step that are handed on
 MOST_FILES = 200  # that are looked into
 MOST_TABLES = 100
+LONGEST_NOTE = 1 << 14  # bytes of a document that somebody wrote about a run
+BEGINNING = 1 << 16  # bytes of a document in which its first record ends
 LEAST = 1 << 20  # bytes looked at of each of many files
 NO_REWARD = ("step", "prompt", "completion", "advantage", "images")  # columns of TRL that are none of a reward
 TRAINED = {"loss", "lr", "grad"}  # words in the fields of a row of metrics, text or not
@@ -273,10 +276,27 @@ def index_records(files: Sequence[Path]) -> FoundSamples:
 
 def _may_hold_samples(file: Path) -> bool:
     """Return whether a file may be opened to see. A JSON document that calls itself neither samples nor a log may be
-    somebody's notes on the run, such as its outcome, which a reading must not know."""
+    somebody's notes on the run, such as its outcome, which a reading must not know, unless it is one of a step or too
+    long for a note, and its first record is a scored response."""
     if file.suffix == ".json" and file.name != "trainer_state.json":
-        return LOGGED.search(file.stem) is not None or keeps_samples(file) or of_the_last(file)
+        said = LOGGED.search(file.stem) is not None or keeps_samples(file) or of_the_last(file)
+        return said or _begins_with_samples(file)
     return file.suffix in (".jsonl", ".csv") or bool(file.suffix == ".parquet" and readable_parquet([file], []))
+
+
+def _begins_with_samples(file: Path) -> bool:
+    """Return whether the first record in a list of a JSON document has a prompt, a response, a score and a step."""
+    of_a_step = STEP.search(file.stem) is not None
+    try:
+        if file.stat().st_size < LONGEST_NOTE and not of_a_step:
+            return False
+        with file.open("rb") as opened:
+            head = opened.read(BEGINNING).decode(errors="replace")
+        record, _ = JSONDecoder().raw_decode(head, head.index("{", head.index("[")))
+    except (OSError, ValueError, RecursionError):
+        return False
+    fields = fields_of([record], guessed=False) if of_a_step or step_of(record) is not None else None
+    return bool(fields and fields.prompt and fields.score)
 
 
 def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place | None:
