@@ -17,7 +17,7 @@ from ..vocabulary.names import prefixes, tokens
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings
 from .around import Surroundings
-from .events import damage, ends, resumes
+from .events import damage_and_end, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
 from .row import NO_LOGS, computed, is_held_out, settled
@@ -104,7 +104,7 @@ def assemble(
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.
     telling = [view.log for view in views if view is best or not view.log.captured]
-    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage(log), *ends(log)))
+    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage_and_end(log)))
     machine = around.telemetry
     if any(view.log.telemetry for view in views):
         from .telemetry import join  # only for runs whose tracker watched the machine
