@@ -13,7 +13,7 @@ from ..vocabulary.names import tokens
 from . import checkpoints, rollouts, settings
 from .number import as_number, content_of, flat, object_in
 from .paths import STEP, is_evaluation, step_in
-from .roles import machine_files, record_at
+from .roles import machine_records
 from .table import Column, Table
 from .walk import Walk
 
@@ -52,7 +52,7 @@ def look_around(
     the run's log, `last_step` is where it ends and `span` when it was written. `until`: a saved state itself was asked
     for, so later ones are left out."""
     kept = rollouts.find([file for file in seen.files if file not in others], steps)
-    records = [(record, file) for file in machine_files(seen.files) if (record := record_at(file)) is not None]
+    records = machine_records(seen.files)
     used = [(file, config) for file in settings.beside(seen.files, seen.root) if (config := _config(file))]
     states = _checkpoints(seen, last_step)
     scores, said = _evaluations(seen.files)
@@ -69,7 +69,7 @@ def look_around(
         evaluations=scores,
         rollout_format=kept.format,
         settings_files=tuple(file for file, _ in used),
-        telemetry_files=tuple(file for _, file in records),
+        telemetry_files=tuple(records),
         notes=(*seen.notes, *kept.notes, *said),
     )
 

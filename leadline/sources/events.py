@@ -26,8 +26,8 @@ EACH = 50  # resets of the reference that are listed one by one
 
 
 def with_events(run: Run) -> Run:
-    """Return the run with the events its series and settings tell. Which of several keys takes a plain name may change with
-    `until`; what each of them tells does not."""
+    """Return the run with the events its series and settings tell. Which of several keys takes a plain name may change
+    with `until`; what each of them tells does not."""
     rates = [series for series in run.series if series.name.partition("@")[0] == "lr"]
     told = dict.fromkeys([*(event for series in rates for event in _steps_in(series)), *_resets(run)])
     return replace(run, events=tuple(sorted([*run.events, *told], key=lambda event: event.step)))

@@ -23,7 +23,7 @@ from .text import head_of
 from .walk import Walk
 
 if TYPE_CHECKING:
-    from .telemetry import Record
+    from .telemetry import Parse
 
 Role = Literal["training", "evaluation", "samples", "system", "index", "settings", "other"]
 
@@ -138,7 +138,7 @@ def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
     """Return the roles that names tell, or for records of the machine and known samples, names and first bytes."""
     others: dict[Path, tuple[Role, str]] = {}
     kept = rollouts.dumped(files)
-    machine = {file for file in machine_files(files) if record_at(file) is not None}
+    machine = machine_records(files)
     for file in files:
         if file in kept:
             others[file] = "samples", "a framework keeps its samples so"
@@ -153,19 +153,14 @@ def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
     return others
 
 
-def machine_files(files: Sequence[Path]) -> list[Path]:
-    """Return the files that may be a record of the machine, by name."""
-    return [file for file in files if paths.MACHINE.search(file.name)][:LOOKED_INTO]
-
-
-def record_at(file: Path) -> Record | None:
-    """Return the kind of record of the machine that a file is; None if it is none."""
+def machine_records(files: Sequence[Path]) -> dict[Path, Parse]:
+    """Return the files that are records of the machine by name and first bytes, and what reads them."""
+    named = [file for file in files if paths.MACHINE.search(file.name)][:LOOKED_INTO]
+    if not named:
+        return {}
     from .telemetry import record_of  # only for files that may be a record by their names
 
-    try:
-        return record_of(file, head_of(file))
-    except OSError:
-        return None
+    return {file: parse for file in named if (parse := record_of(file)) is not None}
 
 
 def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:

@@ -1,4 +1,5 @@
-"""What GPUs did: `nvidia-smi --query-gpu=... --format=csv` with or without units, and `nvidia-smi dmon -o DT`."""
+"""What GPUs did: `nvidia-smi --query-gpu=... --format=csv` with or without units, and `nvidia-smi dmon -o DT`. Both
+write the wall clock of their machine and do not say where it is."""
 
 from __future__ import annotations
 
@@ -12,7 +13,6 @@ import numpy as np
 from ...records import dataclass
 from ...run import GpuSamples, Steps, Values
 from ...vocabulary.names import listed
-from .clock import seconds_of
 from .part import GB_PER_MIB, Part, blocks_of
 
 COLUMNS = listed("gpu")  # what nvidia-smi and dmon call it, without its unit: what it is
@@ -29,6 +29,11 @@ UNKNOWN = re.compile(rb"\[[^\],]*\]|N/A|(?<![^,])-(?![^,])")
 LOOKED_AT = 50  # rows among which the header is
 NAMELESS = "it has no header that names its columns; `nvidia-smi --format=csv` writes one"
 UNDATED = "it names no dates, so it cannot be placed in the run; `nvidia-smi dmon -o DT` writes them"
+QUARTER = 900.0  # seconds: every zone on earth is a multiple of a quarter of an hour off UTC
+FARTHEST = 14 * 4  # quarters of an hour
+ALIKE = 60.0  # seconds: overlaps that differ by less cannot be told apart
+FRESH = 180.0  # a file still lying where it was written was last changed within this of its last sample
+STAMP = re.compile(r"\s*(\d{4})\D?(\d{2})\D?(\d{2})\D(\d{2}:\d{2}:\d{2}(?:\.\d+)?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +136,51 @@ def _devices(names: Sequence[bytes] | None, numbers: dict[bytes, int], walls: Va
             plain = name.strip()
             numbers[name] = int(plain) if plain.isdigit() and len(plain) < 5 else len(numbers)
     return np.array([numbers[name] for name in names], dtype=np.int64)
+
+
+def seconds_of(times: Sequence[bytes]) -> Values:
+    """Return `2026/11/15 08:00:00.123` and the like as seconds as if the clock showed UTC. Raises ValueError."""
+    found = [STAMP.match(text.decode("ascii", errors="replace")) for text in times]
+    told = ["{}-{}-{}T{}".format(*one.groups()) for one in found if one is not None]
+    if len(told) < len(times):
+        raise ValueError("a row without a time")
+    seconds: Values = np.array(told, dtype="datetime64[us]").astype(np.int64) / 1e6
+    return seconds
+
+
+def zone(local: Values, span: tuple[float, float] | None, modified: float | None) -> tuple[float, str | None]:
+    """Return the seconds to add to local times, and what to say if they had to be guessed.
+
+    The zone in which the record overlaps the run best stands. If several do, or the run names no times, the one that
+    fits the time at which the file was last changed does, and else UTC.
+    """
+    first, last = float(local.min()), float(local.max())
+    fits = list(range(-FARTHEST, FARTHEST + 1))
+    why = "nothing tells which"
+    if span is not None:
+        begun, ended = span
+        overlap = {n: min(last + n * QUARTER, ended) - max(first + n * QUARTER, begun) for n in fits}
+        best = max(overlap.values())
+        if best > 0:
+            fits = [n for n in fits if overlap[n] > 0 and overlap[n] >= best - ALIKE]
+            why = "several zones fit the run"
+            if len(fits) == 1:
+                return fits[0] * QUARTER, None
+    if modified is not None:
+        near = [n for n in fits if abs(last + n * QUARTER - modified) <= FRESH]
+        if near:
+            return near[0] * QUARTER, f"no time zone given; {_said(near[0])} fits the time the file was last changed"
+    chosen = min(fits, key=lambda n: (n % 4 != 0, abs(n)))
+    return chosen * QUARTER, f"no time zone given and {why}: {_said(chosen)} was assumed"
+
+
+def _said(quarters: int) -> str:
+    """Return the zone whose local time was written. East of UTC the clock is ahead, so something is taken off it.
+
+    >>> _said(0), _said(-32), _said(22)
+    ('UTC', 'UTC+08:00', 'UTC-05:30')
+    """
+    if quarters == 0:
+        return "UTC"
+    hours, rest = divmod(abs(quarters), 4)
+    return f"UTC{'-' if quarters > 0 else '+'}{hours:02}:{rest * 15:02}"
