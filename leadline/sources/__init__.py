@@ -1,4 +1,4 @@
-"""From a path to a `Run`. A new carrier is one module and one entry in SOURCES."""
+"""From a path to a `Run`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from ..digits import several
 from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, NotOneRun
 from ..event import Damaged, Event
 from ..run import Run, Samples
@@ -20,44 +21,18 @@ from .events import with_events
 from .folders import SAMPLES, Found, Readers, run_and_surroundings, search
 from .mapping import mapping_near, named
 from .remote import Copy, address_of, is_address, reach
-from .roles import recognised
 from .rollouts import read_samples
 from .same_run import CHOSEN, FoundRun, Joining
-from .source import HEAD, Log, Reader, Source, names_of
-from .text import BLOCK, TextSource, head_of, unpacked, unpacked_head
+from .source import HEAD, SOURCES, Log, Reader, Source, recognised
+from .text import BLOCK, head_of, unpacked, unpacked_head
 from .walk import is_of_the_system, walk
 
 __all__ = [
-    "SOURCES", "Joining", "Log", "Reader", "Readers", "Source", "TEXT_SOURCES", "TextSource", "build_run",
+    "SOURCES", "Joining", "Log", "Reader", "Readers", "Source", "build_run",
     "find_runs", "open_run", "open_runs", "open_samples", "read_samples", "read_stream", "source_of",
 ]  # fmt: skip
 
-BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark among it
-SQLITE = b"SQLite format 3\0"
-TEXT_SOURCES = (
-    TextSource("notebook", "notebook", lambda path, head: path.suffix == ".ipynb" or b'"cell_type"' in head),
-    TextSource("json_lines", "jsonl", lambda path, head: head.lstrip(BLANK).startswith(b"{")),
-    TextSource(
-        "json_document",
-        "json",
-        lambda path, head: path.name == "trainer_state.json" or head.lstrip(BLANK).startswith((b"{", b"[")),
-    ),
-    TextSource("delimited", "csv", lambda path, head: True),
-    TextSource("console", "console", lambda path, head: True),  # any text at all, so last
-)
-# Folders, databases and binary files of trackers.
-TRACKERS = (
-    Source("wandb_file", "wandb", lambda path, head: head.startswith(b":W&B") or path.suffix == ".wandb"),
-    Source("swanlab_file", "swanlab", lambda path, head: head.startswith(b":SWL") or path.suffix == ".swanlab"),
-    Source(
-        "tensorboard",
-        "tensorboard",
-        lambda path, head: not head or ".tfevents." in path.name or b"brain.Event:" in head[:80],
-    ),
-    Source("mlflow_store", "mlflow", lambda path, head: not head or head.startswith(SQLITE)),
-    Source("trackio_store", "trackio", lambda path, head: head.startswith((SQLITE, b"PAR1"))),
-)
-SOURCES: tuple[Source, ...] = (*TRACKERS, *TEXT_SOURCES)  # asked in this order
+SHOWN = 5  # files that a message names
 
 
 def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Run:
@@ -124,7 +99,7 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
             raise NothingReadable(
                 f"{place} is not a regular file.", next_step="pass a log file or a folder, or - for standard input."
             )
-        found = search(place, SOURCES, readers, joining=joining)
+        found = search(place, readers, joining=joining)
         if (not found.runs or found.runs[0].carriers[0].source != SAMPLES) and (kept := rollouts.kept_in(place)):
             raise _samples(place, kept)
         if not found.runs:
@@ -182,7 +157,7 @@ def _open_address(place: Path | str, mapping: Mapping[str, str] | None, joining:
 
 def source_of(place: Path) -> Source | None:
     """Return the source that reads the file or tracker folder at `place`."""
-    return recognised(place, head_of(place), SOURCES) if place.exists() else None
+    return recognised(place, head_of(place)) if place.exists() else None
 
 
 def read_stream(data: bytes | Iterable[bytes], *, mapping: Mapping[str, str] | None = None) -> Run:
@@ -191,7 +166,8 @@ def read_stream(data: bytes | Iterable[bytes], *, mapping: Mapping[str, str] | N
     head = b""
     while len(head) < HEAD and (piece := next(pieces, b"")):
         head += piece
-    source = next((one for one in TEXT_SOURCES if one.recognises(Path("-"), unpacked_head(head[:HEAD]))), None)
+    begun = unpacked_head(head[:HEAD])
+    source = next((one for one in SOURCES if one.is_text and one.recognises(Path("-"), begun)), None)
     parser = None if source is None else source.parser()
     size = 0
     for chunk in unpacked(itertools.chain([head], pieces)):
@@ -232,7 +208,7 @@ def _nothing_in(found: Found) -> NothingReadable:
     missing = f" ({'; '.join(found.notes)})" if found.notes else ""
     there = f"{place} ({place.stat().st_size} bytes) isn't in a known log format"
     if place.is_dir():
-        held = names_of(sorted(place.iterdir()))
+        held = several([path.name for path in sorted(place.iterdir())], SHOWN)
         there = f"{place} contains no known log, only {held}" if held else f"{place} is empty"
     return NothingReadable(
         f"{there}{missing}.",

@@ -29,7 +29,7 @@ from .roles import Carrier, Role
 from .row import NO_LOGS, runs_in
 from .same_run import CHOSEN, Joining, attempts, group, last_step
 from .same_run import FoundRun as FoundRun
-from .source import Log, Reader, Source
+from .source import Log, Reader, Source, recognised
 from .table import Table
 from .text import head_of
 from .walk import Walk, walk
@@ -207,9 +207,7 @@ def _last_written(run: Run, logs: Sequence[Path], files: Iterable[Path]) -> floa
     return changed if changed is not None and 0.0 < changed - said <= OF_ZONES else said
 
 
-def search(
-    place: Path, sources: Sequence[Source], readers: Readers | None = None, *, joining: Joining = "by evidence"
-) -> Found:
+def search(place: Path, readers: Readers | None = None, *, joining: Joining = "by evidence") -> Found:
     """Return every run at a file or folder. Raises only when the place itself cannot be opened. `readers` are those of
     earlier looks at it; `joining` is what the user says of which logs are one run."""
     readers = readers or Readers()
@@ -218,7 +216,7 @@ def search(
         seen = walk(home_of(place), deepest=NEAR, enter=belongs_to_a_log)
         if (curve := _of_samples([place]) if rollouts.kept_in(place) else None) is not None:
             return _found(place, [curve], seen, notes, joining=joining)
-        held = _with_rotated(place, _read(place, sources, readers), sources, readers)
+        held = _with_rotated(place, _read(place, readers), readers)
         return _found(place, held, seen, notes, joining=joining)
     with os.scandir(place):  # a folder that cannot be listed is an error, not an empty one
         pass
@@ -227,12 +225,12 @@ def search(
     carriers: list[Carrier] = []
     passed_over: list[str] = []
     own = _kept(seen, lambda path: path.is_relative_to(place.absolute())) if saved else seen
-    files = roles.sort_files(own, sources)
+    files = roles.sort_files(own)
     for alternatives in files.logs:
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
-        carriers += _furthest(alternatives, sources, readers, notes, passed_over)
+        carriers += _furthest(alternatives, readers, notes, passed_over)
     if not any(roles.is_rl(carrier.log) for carrier in carriers if carrier.log.table):
         curve = _of_samples(seen.files)
         carriers += [curve] if curve is not None else []
@@ -272,7 +270,7 @@ def _curve(kept: rollouts.KeptSamples) -> Log | None:
     return Log(table, counts_rows=kept.in_order, notes=(note,))
 
 
-def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source], readers: Readers) -> list[Carrier]:
+def _with_rotated(place: Path, carriers: list[Carrier], readers: Readers) -> list[Carrier]:
     """Return the logs in a file, and those of the same run that were moved out of its way when it grew:
     `train.log.1`."""
     if len(carriers) != 1 or not carriers[0].log.table:
@@ -283,7 +281,7 @@ def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source
     earlier: list[Carrier] = []
     for file in sorted(moved)[:MOST_ROTATED]:
         with contextlib.suppress(OSError, LeadlineError):  # moved on, or not ours to read
-            earlier += [carrier for carrier in _read(file, sources, readers) if carrier.log.table]
+            earlier += [carrier for carrier in _read(file, readers) if carrier.log.table]
     together = group([*carriers, *earlier]).groups if earlier else ()
     return next((list(held.carriers) for held in together if carriers[0] in held.carriers), carriers)
 
@@ -329,9 +327,9 @@ def _kept(seen: Walk, belongs: Callable[[Path], bool]) -> Walk:
     return replace(seen, files=some(seen.files), folders=some(seen.folders), saved=some(seen.saved))
 
 
-def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carrier]:
+def _read(place: Path, readers: Readers) -> list[Carrier]:
     """Return the logs in one file or tracker folder; none when no source recognises it."""
-    source = roles.recognised(place, head_of(place), sources)
+    source = recognised(place, head_of(place))
     if source is None:
         return []
     carriers = []
@@ -345,7 +343,6 @@ def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carr
 
 def _furthest(
     candidates: Sequence[Path],
-    sources: Sequence[Source],
     readers: Readers,
     notes: list[str],
     passed_over: list[str],
@@ -354,7 +351,7 @@ def _furthest(
     torn: list[list[Carrier]] = []
     for place in candidates:
         try:
-            carriers = _read(place, sources, readers)
+            carriers = _read(place, readers)
         except OSError as error:  # it vanished, it is not ours to read
             notes.append(f"{place.name} could not be read: {error.strerror or str(error)}")
             continue

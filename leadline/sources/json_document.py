@@ -18,7 +18,7 @@ from .clock import STEPS, step_key
 from .number import as_number, as_step, flat, loads
 from .paths import COUNT
 from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
-from .source import Log, Reader
+from .source import BLANK, Log, Reader
 from .table import Table
 from .text import TextReader
 
@@ -43,8 +43,6 @@ def recognises(path: Path, head: bytes) -> bool:
     """Return whether the first part of a document already holds rows or columns."""
     if is_state(path, head):
         return True
-    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
-        return False
     document = DocumentRows()
     document.feed(head)
     return bool(document.log().table)
@@ -52,7 +50,7 @@ def recognises(path: Path, head: bytes) -> bool:
 
 def is_state(path: Path, head: bytes) -> bool:
     """Return whether a file is the state of a Trainer, by its name or by what only such a state holds."""
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = head.lstrip(BLANK)
     return path.name == STATE or (start.startswith(b"{") and any(sign in head for sign in STATE_SIGNS))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import console, delimited
 from .json_document import Document
-from .source import Log
+from .source import BLANK, Log
 from .table import Table
 from .text import TRAINED
 
@@ -22,7 +22,7 @@ ENOUGH = 5  # rows of a table that may be a run of its own
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = head.lstrip(BLANK)
     # What a notebook says of itself may be longer than what is looked at here, and come before its cells.
     return start.startswith(b"{") and (path.suffix == ".ipynb" or (b'"cell_type"' in head and b'"cells"' in head))
 

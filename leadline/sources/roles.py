@@ -17,7 +17,7 @@ from . import paths, rollouts
 from .agreement import Keyed
 from .checkpoints import looks_saved
 from .row import has_words, held_out
-from .source import Log, Source
+from .source import Log, recognised
 from .table import Table
 from .text import head_of
 from .walk import Walk
@@ -88,17 +88,17 @@ class Sorted:
     others: dict[Path, tuple[Role, str]]
 
 
-def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
+def sort_files(seen: Walk) -> Sorted:
     """Return the role of every file that a walk saw. A log that is kept in every saved state is one, with
     alternatives."""
     others = _named(seen.files)
     crowds = {family for family, count in Counter(map(paths.family_of, seen.files)).items() if count > FAMILY}
     first_of = {family: file for file in reversed(seen.files) if (family := paths.family_of(file)) in crowds}
-    no_logs = {family for family, first in first_of.items() if not _begins_as_log(first, sources)}
+    no_logs = {family for family, first in first_of.items() if not _begins_as_log(first)}
     # Folders that are one log as a whole, by a file in them that says so. An MLflow experiment holds runs.
     marked = dict.fromkeys(file.parent for file in seen.files if ".tfevents." in file.name or file.name == "meta.yaml")
     outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}
-    claimed = {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
+    claimed = {folder: None for folder in marked if folder not in outer and recognised(folder, b"")}
     states: dict[tuple[Path, str], list[Path]] = {}
     single: list[Path] = []
     for file in seen.files:
@@ -163,15 +163,14 @@ def machine_records(files: Sequence[Path]) -> dict[Path, Parse]:
     return {file: parse for file in named if (parse := record_of(file)) is not None}
 
 
-def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
+def _begins_as_log(file: Path) -> bool:
     """Return whether a file that stands for many of its name begins with several rows, and not with samples."""
     try:
         head = head_of(file)
-        source = recognised(file, head, sources)
-        parser = getattr(source, "parser", None)
-        if parser is None or rollouts.is_samples(file):
-            return parser is None and source is not None
-        begun = parser()
+        source = recognised(file, head)
+        if source is None or not source.is_text or rollouts.is_samples(file):
+            return source is not None and not source.is_text
+        begun = source.parser()
         begun.feed(head)
     except OSError:
         return False
@@ -193,13 +192,6 @@ def _is_part(file: Path, claimed: Container[Path]) -> bool:
     if ".tfevents." in file.name:
         return file.parent in claimed
     return any(folder in claimed and (folder / "meta.yaml").is_file() for folder in file.parents)
-
-
-def recognised(place: Path, head: bytes, sources: Sequence[Source]) -> Source | None:
-    """Return the source that reads a file or tracker folder. What has a parser reads text, and text holds no zero."""
-    if head and b"\0" not in head:
-        sources = [source for source in sources if hasattr(source, "parser")]
-    return next((source for source in sources if source.recognises(place, head)), None)
 
 
 def is_rl(log: Log) -> bool:

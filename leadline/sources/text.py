@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..progress import tell
-from ..records import dataclass
-from .source import HEAD, Log, Parser, Reader, Source
+from .source import HEAD, Log, Parser
 
 BLOCK = 1 << 22  # bytes read at a time
 GZIP = b"\x1f\x8b"
@@ -95,23 +94,6 @@ class TextReader:
     @property
     def log(self) -> Log:
         return self._parser.log()
-
-
-@dataclass(frozen=True, slots=True)
-class TextSource(Source):
-    """A source whose module has a `parser` of a stream of bytes, so it also reads standard input and remote files. It
-    needs no `open` if a file holds one run."""
-
-    def parser(self) -> Parser:
-        parser: Parser = self.imported().parser()
-        return parser
-
-    def open(self, path: Path) -> tuple[Reader, ...]:
-        module = self.imported()
-        readers: tuple[Reader, ...] = (
-            module.open(path) if hasattr(module, "open") else (TextReader(path, module.parser),)
-        )
-        return readers
 
 
 class Unpacking:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ..errors import NothingReadable, need
 from .clock import wall_of
-from .database import MARK, DatabaseReader, demand, holds, reading, state
+from .database import DatabaseReader, demand, holds, reading, state
 from .number import as_step, object_in
-from .source import Log, Reader
+from .source import SQLITE, Log, Reader
 from .tracked import Tracked
 
 TABLES = ("metrics.run_name", "metrics.timestamp", "metrics.step", "metrics.metrics")
@@ -21,7 +21,7 @@ ROWS = 4096  # of a Parquet file that are unpacked together
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    if head.startswith(MARK):
+    if head.startswith(SQLITE):
         return holds(path, TABLES)
     # The names of the columns stand at the end of the file, in plain letters.
     return head.startswith(PARQUET_MARK) and all(name.encode() in _tail(path) for name in PARQUET_COLUMNS)
