@@ -13,8 +13,9 @@ from .reading.scores import missing
 from .records import dataclass, replace
 from .run import Checkpoint, Event, Question, Run, Series
 from .sources import Joining, find_runs, open_run
-from .sources.folders import Found, run_and_surroundings
-from .sources.mapping import mapping_near, named
+from .sources.around import run_and_surroundings
+from .sources.folders import Found
+from .sources.mapping import mapping_near
 from .sources.remote import is_address
 from .vocabulary import dialects, families
 
@@ -92,7 +93,7 @@ def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining:
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)
     found = find_runs(place, joining=joining)
-    told = {**mapping_near(place, working=Path.cwd()), **named(mapping or {})}
+    told = {**mapping_near(place, working=Path.cwd()), **(mapping or {})}
     alike: dict[tuple[str, str], list[Path]] = {}
     for file, role in found.roles.items():
         alike.setdefault(role, []).append(file)

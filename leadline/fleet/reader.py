@@ -19,8 +19,7 @@ from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
 from ..shelf.summary import entry, found_at, unreadable
 from ..sources import build_run, find_runs
-from ..sources.around import Surroundings
-from ..sources.assemble import assemble
+from ..sources.assemble import Surroundings, assemble
 from ..sources.events import with_events
 from ..sources.folders import Found, FoundRun
 from ..sources.remote import Copy, is_address, reach

@@ -15,11 +15,11 @@ from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, Not
 from ..event import Damaged, Event
 from ..run import Run, Samples
 from . import rollouts
-from .around import Surroundings
-from .assemble import assemble, refuse_other_training
+from .around import run_and_surroundings
+from .assemble import Surroundings, assemble, refuse_other_training
 from .events import with_events
-from .folders import SAMPLES, Found, Readers, run_and_surroundings, search
-from .mapping import mapping_near, named
+from .folders import SAMPLES, Found, Readers, search
+from .mapping import mapping_near
 from .remote import Copy, address_of, is_address, reach
 from .rollouts import read_samples
 from .same_run import CHOSEN, FoundRun, Joining
@@ -118,7 +118,7 @@ def _parted(place: Path) -> tuple[Path, str]:
 
 def build_run(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:
     """Return one of the runs that `find_runs` found; raise if it is another kind of training."""
-    told = {**mapping_near(found.place, working=Path.cwd()), **named(mapping or {})}
+    told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
     if not told:
         refuse_other_training(run.logs, path=name)
     return run_and_surroundings(found, run, name=name, mapping=told)[0]

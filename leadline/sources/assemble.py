@@ -5,18 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from ..errors import NotAnRLRun
-from ..records import dataclass, replace
-from ..run import REWARD, Question, Run, Series, Steps, Values
+from ..records import dataclass, field, replace
+from ..run import (
+    REWARD,
+    Checkpoint,
+    Config,
+    Question,
+    Rollouts,
+    Run,
+    Samples,
+    Series,
+    Steps,
+    Telemetry,
+    Values,
+)  # fmt: skip
 from ..vocabulary import Meaning, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, may_be_reward, meant, of_tools, other_training
 from ..vocabulary.names import prefixes, tokens
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings
-from .around import Surroundings
 from .events import damage_and_end, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
@@ -38,6 +50,21 @@ FEWEST = 4
 ROUNDED = 1e-6  # of a value: what single precision rounds off
 DIGITS = 1e-3  # of the spread: what printing may have rounded off
 MOST = 40  # columns that are compared
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """All that was found around the logs of a run; nothing for a log that came through a pipe."""
+
+    config: Config = field(default_factory=Config)
+    checkpoints: tuple[Checkpoint, ...] = ()
+    rollouts: Samples = field(default_factory=Rollouts)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    evaluations: Mapping[str, Column] = field(default_factory=dict)
+    rollout_format: str | None = None
+    settings_files: tuple[Path, ...] = ()
+    telemetry_files: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,28 +6,19 @@ import contextlib
 import glob
 import math
 import os
-import re
-import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
 
 from ..digits import exact_sum
 from ..errors import LeadlineError, NothingReadable, NotOneRun
-from ..event import Damaged, Event
 from ..records import dataclass, field, replace
-from ..run import Run
 from . import roles, rollouts
-from .around import Surroundings, look_around
-from .assemble import assemble
-from .checkpoints import looks_saved, recognise
-from .events import with_events
-from .paths import belongs_to_a_log, is_captured, is_rotated, keeps_samples
+from .checkpoints import looks_saved
+from .paths import belongs_to_a_log, is_captured, is_rotated
 from .roles import Carrier, Role
 from .row import NO_LOGS, runs_in
-from .same_run import CHOSEN, Joining, attempts, group, last_step
+from .same_run import CHOSEN, Joining, group, last_step
 from .same_run import FoundRun as FoundRun
 from .source import Log, Reader, Source, recognised
 from .table import Table
@@ -135,96 +126,27 @@ class Found:
             next_step="name one by its id.",
         )
 
-    def around(self, run: FoundRun) -> Surroundings:
-        """Return what lies around one of the runs: where no log of another lies closer."""
-        elsewhere = [home for other in self.runs if other is not run for home in other.homes]
-        seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
-        steps = run.steps
-        asked = self.place if self.place.is_dir() else self.place.absolute().parent
-        state = recognise(asked) if looks_saved(asked.name) else None
-        foreign, unsure = self._not_of(run, seen)
-        around = look_around(
-            seen,
-            others=foreign | unsure,
-            steps=run.every_step,
-            last_step=steps[1] if steps else None,
-            span=run.written,
-            until=None if state is None else state.step,
-        )
-        names = ", ".join(sorted(file.name for file in unsure)[:3])
-        said = [f"Skipped (samples of any of {len(self.runs)} runs): {names}"] if unsure else []
-        return replace(around, notes=(*around.notes, *said, *self.notes))
-
-    def _not_of(self, run: FoundRun, seen: Walk) -> tuple[set[Path], set[Path]]:
-        """Return the files whose samples are not the run's: logs of other runs, and what is called like the log that
-        was asked for; and the files of samples that may be of any of several runs, since these live in one folder and
-        the path names none of their logs."""
-        mine = {carrier.path for carrier in run.carriers}
-        logs = {carrier.path for other in self.runs for carrier in other.carriers} | self.strangers
-        asked = self.place.absolute() if self.place.is_file() else None
-        files = [file for file in seen.files if file.absolute() not in mine]
-        like = [
-            file for file in files if asked and (asked.parent, asked.suffix) == (file.absolute().parent, file.suffix)
-        ]
-        foreign = {file for file in like if not rollouts.is_samples(file)}
-        foreign |= {file for file in files if file.absolute() in logs}
-        shared = any(run.homes & other.homes for other in self.runs if other is not run)
-        kept = [file for file in files if shared and keeps_samples(file)]
-        named = re.compile("|".join(rf"(?<![^\W_]){re.escape(path.stem)}(?![^\W_])" for path in mine))
-        return foreign, {file for file in kept if not named.search(str(file.relative_to(seen.root)))}
-
-
-def run_and_surroundings(
-    found: Found, run: FoundRun, *, name: str, mapping: Mapping[str, str] | None = None
-) -> tuple[Run, Surroundings]:
-    """Return one of the runs that were found, with all that happened to it, and what of it came from around its
-    logs."""
-    around = found.around(run)
-    used = run.used
-    built = assemble(name, [carrier.log for carrier in used], around, mapping=mapping)
-    torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
-    later = attempts([carrier for carrier in used if not carrier.log.captured])
-    events = (*built.events, *later, *torn)
-    written_at = _last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
-    return with_events(replace(built, events=events, written_at=written_at)), around
-
-
-def _last_written(run: Run, logs: Sequence[Path], files: Iterable[Path]) -> float | None:
-    """Return when a run was last written, as its rows say: a copied file is as young as its copy. A clock of another
-    time zone may have dated the rows, so a log file that changed within hours after the last of them is believed
-    instead. `files`: all that were seen."""
-    walls = [series.walls for series in run.series + run.unread if series.walls is not None]
-    said = max((float(known.max()) for times in walls if len(known := times[np.isfinite(times)])), default=None)
-    # The time of a folder stands still while a file in it grows.
-    changes = []
-    for file in {*logs, *(file for file in files if any(log in file.absolute().parents for log in logs))}:
-        with contextlib.suppress(OSError):  # gone meanwhile
-            state = file.stat()
-            changes += [state.st_mtime] if stat.S_ISREG(state.st_mode) else []
-    changed = max(changes, default=None)
-    if said is None:
-        return changed
-    return changed if changed is not None and 0.0 < changed - said <= OF_ZONES else said
-
 
 def search(place: Path, readers: Readers | None = None, *, joining: Joining = "by evidence") -> Found:
     """Return every run at a file or folder. Raises only when the place itself cannot be opened. `readers` are those of
     earlier looks at it; `joining` is what the user says of which logs are one run."""
     readers = readers or Readers()
     notes: list[str] = []
+    folder = place if place.is_dir() else place.absolute().parent
+    saved = looks_saved(folder.name)
+    home = folder.absolute().parent if saved else folder  # of the run
     if not place.is_dir():
-        seen = walk(home_of(place), deepest=NEAR, enter=belongs_to_a_log)
+        seen = walk(home, deepest=NEAR, enter=belongs_to_a_log)
         if (curve := _of_samples([place]) if rollouts.kept_in(place) else None) is not None:
             return _found(place, [curve], seen, notes, joining=joining)
         held = _with_rotated(place, _read(place, readers), readers)
         return _found(place, held, seen, notes, joining=joining)
     with os.scandir(place):  # a folder that cannot be listed is an error, not an empty one
         pass
-    saved = looks_saved(place.name)
-    seen = walk(home_of(place), deepest=NEAR) if saved else walk(place)
+    seen = walk(home, deepest=NEAR) if saved else walk(home)
     carriers: list[Carrier] = []
     passed_over: list[str] = []
-    own = _kept(seen, lambda path: path.is_relative_to(place.absolute())) if saved else seen
+    own = seen.where(lambda path: path.is_relative_to(place.absolute())) if saved else seen
     files = roles.sort_files(own)
     for alternatives in files.logs:
         if len(carriers) >= MOST_LOGS:
@@ -284,47 +206,6 @@ def _with_rotated(place: Path, carriers: list[Carrier], readers: Readers) -> lis
             earlier += [carrier for carrier in _read(file, readers) if carrier.log.table]
     together = group([*carriers, *earlier]).groups if earlier else ()
     return next((list(held.carriers) for held in together if carriers[0] in held.carriers), carriers)
-
-
-def home_of(place: Path) -> Path:
-    """Return the folder of the run that a file or a saved state belongs to."""
-    folder = place if place.is_dir() else place.absolute().parent
-    return folder.absolute().parent if looks_saved(folder.name) else folder
-
-
-def territory(seen: Walk, homes: Collection[Path], others: Collection[Path]) -> Walk:
-    """Return what of a walk belongs to the run that lives in `homes`: all around it, as far as no log of another lies
-    closer. Where it shares its folder with another, only that folder and what lies below it."""
-    if not others:
-        return seen
-    root = seen.root.absolute()
-    strangers = [other for other in others if other not in homes]
-    mine = {_widest(home, strangers, root) for home in homes}
-    theirs = {_widest(other, homes, root) for other in strangers} - mine
-
-    def belongs(path: Path) -> bool:
-        above = (path, *path.parents)
-        closest = next((folder for folder in above if folder in mine or folder in theirs), None)
-        return closest in mine
-
-    return _kept(seen, belongs)
-
-
-def _widest(home: Path, others: Collection[Path], root: Path) -> Path:
-    """Return the highest folder above `home`, within what was walked, that is not above a log of another run."""
-    widest = home
-    for folder in home.parents:
-        if not folder.is_relative_to(root) or any(other.is_relative_to(folder) for other in others):
-            break
-        widest = folder
-    return widest
-
-
-def _kept(seen: Walk, belongs: Callable[[Path], bool]) -> Walk:
-    def some(paths: list[Path]) -> list[Path]:
-        return [path for path in paths if belongs(path.absolute())]
-
-    return replace(seen, files=some(seen.files), folders=some(seen.folders), saved=some(seen.saved))
 
 
 def _read(place: Path, readers: Readers) -> list[Carrier]:

@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 
-from ..records import dataclass, field
+from ..records import dataclass, field, replace
 from ..vocabulary.names import listed
 from .checkpoints import looks_saved
 from .paths import DIGITS, STATES, WEIGHTS
@@ -34,11 +34,15 @@ class Walk:
 
     root: Path
     files: list[Path] = field(default_factory=list)  # that may tell something: no weights
-    folders: list[Path] = field(default_factory=list)
     saved: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     outward: list[str] = field(default_factory=list)  # names of links that lead out of the root: not followed
     names: int = 0  # looked at
+
+    def where(self, belongs: Callable[[Path], bool]) -> Walk:
+        """Return the same with the places alone of which that is true; paths are given whole."""
+        files = [path for path in self.files if belongs(path.absolute())]
+        return replace(self, files=files, saved=[path for path in self.saved if belongs(path.absolute())])
 
 
 def walk(
@@ -61,7 +65,6 @@ def walk(
         except OSError as error:
             seen.notes.append(f"{folder.name or folder} could not be entered: {error.strerror or error}")
             continue
-        seen.folders.append(folder)
         seen.saved += [file for file in files if file.suffix in STATES]
         seen.files += [file for file in files if file.suffix not in STATES | WEIGHTS]
         inside_state = depth > 0 and looks_saved(folder.name) and folder.parent.name != "rollouts"

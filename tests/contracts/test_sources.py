@@ -16,8 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from leadline.sources import SOURCES, Log, Source, open_run, read_stream
-from leadline.sources.around import Surroundings
-from leadline.sources.assemble import assemble
+from leadline.sources.assemble import Surroundings, assemble
 from leadline.sources.folders import search
 
 TEXT = [source for source in SOURCES if source.is_text]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from leadline.run import Run, Series
 from leadline.sources import Log, Source, json_document, json_lines
-from leadline.sources.around import Surroundings
-from leadline.sources.assemble import assemble
+from leadline.sources.assemble import Surroundings, assemble
 
 TRL_KEYS = [
     "reward",
