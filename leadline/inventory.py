@@ -99,7 +99,8 @@ def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining:
         alike.setdefault(role, []).append(file)
     root = found.place.absolute()
     files = (f"{role} ({why}): {several(_below(some, root), NAMED)}" for (role, why), some in alike.items())
-    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out, tuple(files))
+    left_out = (*found.seen.notes, *found.notes)
+    return Inventory(str(place), tuple(_runs(found, told)), found.apart, left_out, tuple(files))
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:

@@ -18,7 +18,7 @@ from .checkpoints import looks_saved
 from .paths import belongs_to_a_log, is_captured, is_rotated
 from .roles import Carrier, Role
 from .row import NO_LOGS, runs_in
-from .same_run import CHOSEN, Joining, group, last_step
+from .same_run import CHOSEN, Joining, group, kept_apart, last_step
 from .same_run import FoundRun as FoundRun
 from .source import Log, Reader, Source, recognised
 from .table import Table
@@ -28,11 +28,8 @@ from .walk import Walk, walk
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
 MOST_ROTATED = 50
 NEAR = 2  # folders below a log file in which its surroundings are looked for
-
-
 SAMPLES = "samples"  # what is read if nobody logged numbers
 FEWEST_STEPS, MOST_STEPS = 3, 20_000  # of samples that make a curve
-OF_ZONES = 15 * 3600.0  # seconds: no two time zones lie further apart from UTC than 14 hours
 
 
 class Readers:
@@ -85,11 +82,6 @@ class Found:
     strangers: frozenset[Path] = frozenset()  # logs of runs that were not chosen
     roles: Mapping[Path, tuple[Role, str]] = field(default_factory=dict)  # what the files are that are no logs, and why
 
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """What lies there and was not read, and why."""
-        return (*self.seen.notes, *self.notes)
-
     def only(self) -> FoundRun:
         """Return the one run there; an error that lists them if there are several."""
         if len(self.runs) == 1:
@@ -97,7 +89,6 @@ class Found:
         raise NotOneRun(
             f"{self.place} contains {len(self.runs)} runs: {', '.join(run.span for run in self.runs[:12])}"
             f"{' and others' * (len(self.runs) > 12)}.",
-            tried="; ".join(run.said() for run in self.runs[:12]),
             next_step=f"pass one ({self.path_of(self.runs[0])}), or --all. If they are one run, use --join.",
         )
 
@@ -117,9 +108,7 @@ class Found:
             return replace(self, runs=tuple(chosen), others=others, strangers=self.strangers | logs)
         listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
         if not chosen:
-            raise NothingReadable(
-                f"no run {name} in {self.place}.", tried=listed, next_step=f"name one after the #: {listed}."
-            )
+            raise NothingReadable(f"no run {name} in {self.place}.", next_step=f"name one after the #: {listed}.")
         raise NotOneRun(
             f"{self.place} contains {len(chosen)} runs called {name}.",
             tried="; ".join(f"{run.label}: {', '.join(sorted(run.called))}" for run in chosen[:12]),
@@ -204,7 +193,7 @@ def _with_rotated(place: Path, carriers: list[Carrier], readers: Readers) -> lis
     for file in sorted(moved)[:MOST_ROTATED]:
         with contextlib.suppress(OSError, LeadlineError):  # moved on, or not ours to read
             earlier += [carrier for carrier in _read(file, readers) if carrier.log.table]
-    together = group([*carriers, *earlier]).groups if earlier else ()
+    together, _ = group([*carriers, *earlier])
     return next((list(held.carriers) for held in together if carriers[0] in held.carriers), carriers)
 
 
@@ -246,12 +235,8 @@ def _furthest(
             torn.append(carriers)
     else:
         best = max(torn, key=lambda held: max(last_step(carrier.log) for carrier in held), default=[])
-    passed_over += [_short(carrier.path) for held in torn if held is not best for carrier in held]
+    passed_over += [carrier.short for held in torn if held is not best for carrier in held]
     return best
-
-
-def _short(path: Path) -> str:
-    return f"{path.parent.name}/{path.name}"
 
 
 def _found(
@@ -271,8 +256,7 @@ def _found(
         readable = [carrier for carrier in readable if carrier not in aside]
         if aside:
             notes.append(f"Skipped (an index of runs or single records, not a log): {_some(aside)}")
-    grouped = group(readable, joining)
-    groups = list(grouped.groups)
+    groups, links = group(readable, joining)
     tests = (
         ("an index of runs, not a log", roles.is_index, False),
         ("a coarser copy of the log beside it", roles.is_coarse_print, False),
@@ -295,11 +279,11 @@ def _found(
     names = _names(place.absolute(), [held.carriers for held in groups])
     runs = tuple(replace(held, name=name) for held, name in zip(groups, names, strict=True))
     elsewhere = tuple(dict.fromkeys(carrier.home for carrier in others))
-    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), grouped.apart(groups), elsewhere)
+    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), kept_apart(links, groups), elsewhere)
 
 
 def _some(carriers: Sequence[Carrier]) -> str:
-    return ", ".join(_short(carrier.path) for carrier in carriers[:6]) + " ..." * (len(carriers) > 6)
+    return ", ".join(f"{one.path.parent.name}/{one.path.name}" for one in carriers[:6]) + " ..." * (len(carriers) > 6)
 
 
 def _names(place: Path, groups: Sequence[Sequence[Carrier]]) -> list[str]:

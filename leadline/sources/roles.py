@@ -62,10 +62,6 @@ class Carrier:
         return folder
 
     @property
-    def in_a_state(self) -> bool:
-        return looks_saved(self.path.parent.name)
-
-    @property
     def short(self) -> str:
         """`seed1/metrics.jsonl`"""
         called = f"{self.path.parent.name}/{self.path.name}"
