@@ -90,7 +90,12 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
     """Return the runs at a file or folder, not yet understood; raise if there is none. `mlflow.db#seed2` is the run of
     that label, name or id there. `readers` are those of earlier looks: only what was added since is read then."""
     with _opening(place):
-        place, chosen = _parted(place)
+        text, chosen = str(place), ""
+        if (
+            not place.exists()
+        ):  # a run in it may be meant; both may hold the mark that parts them, so what exists decides
+            parts = [at for at, letter in enumerate(text) if letter == CHOSEN and Path(text[:at]).exists()]
+            place, chosen = (Path(text[: parts[0]]), text[parts[0] + 1 :]) if parts else (place, "")
         if not place.exists():
             there = next((folder for folder in place.absolute().parents if folder.is_dir()), Path("/"))
             raise NothingReadable(f"{place} does not exist.", next_step=f"{there} exists; check the spelling.")
@@ -105,15 +110,6 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
         if not found.runs:
             raise _nothing_in(found)
         return found.choose(chosen) if chosen else found
-
-
-def _parted(place: Path) -> tuple[Path, str]:
-    """Part a path from the run in it that is meant. Both may hold the mark that parts them, so what exists decides."""
-    text = str(place)
-    parts = [at for at, letter in enumerate(text) if letter == CHOSEN]
-    if not parts or place.exists():
-        return place, ""
-    return next(((Path(text[:at]), text[at + 1 :]) for at in parts if Path(text[:at]).exists()), (place, ""))
 
 
 def build_run(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:

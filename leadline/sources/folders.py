@@ -13,11 +13,12 @@ from pathlib import Path
 from ..digits import exact_sum
 from ..errors import LeadlineError, NothingReadable, NotOneRun
 from ..records import dataclass, field, replace
+from ..vocabulary.guess import SAMPLED
 from . import roles, rollouts
 from .checkpoints import looks_saved
-from .paths import belongs_to_a_log, is_captured, is_rotated
+from .paths import ROTATED, belongs_to_a_log, is_captured
 from .roles import Carrier, Role
-from .row import NO_LOGS, runs_in
+from .row import NO_LOGS, has_words, runs_in
 from .same_run import CHOSEN, Joining, group, kept_apart, last_step
 from .same_run import FoundRun as FoundRun
 from .source import Log, Reader, Source, recognised
@@ -136,8 +137,8 @@ def search(place: Path, readers: Readers | None = None, *, joining: Joining = "b
     carriers: list[Carrier] = []
     passed_over: list[str] = []
     own = seen.where(lambda path: path.is_relative_to(place.absolute())) if saved else seen
-    files = roles.sort_files(own)
-    for alternatives in files.logs:
+    logs, others = roles.sort_files(own)
+    for alternatives in logs:
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
@@ -145,7 +146,7 @@ def search(place: Path, readers: Readers | None = None, *, joining: Joining = "b
     if not any(roles.is_rl(carrier.log) for carrier in carriers if carrier.log.table):
         curve = _of_samples(seen.files)
         carriers += [curve] if curve is not None else []
-    return replace(_found(place, carriers, seen, notes, passed_over, joining=joining), roles=files.others)
+    return replace(_found(place, carriers, seen, notes, passed_over, joining=joining), roles=others)
 
 
 def _of_samples(files: Sequence[Path]) -> Carrier | None:
@@ -187,7 +188,9 @@ def _with_rotated(place: Path, carriers: list[Carrier], readers: Readers) -> lis
     if len(carriers) != 1 or not carriers[0].log.table:
         return carriers
     moved = [
-        file for file in place.absolute().parent.glob(f"{glob.escape(place.name)}[.-]*") if is_rotated(place, file)
+        file
+        for file in place.absolute().parent.glob(f"{glob.escape(place.name)}[.-]*")
+        if ROTATED.fullmatch(file.name[len(place.name) :]) and file.is_file()
     ]
     earlier: list[Carrier] = []
     for file in sorted(moved)[:MOST_ROTATED]:
@@ -269,8 +272,9 @@ def _found(
         if left_out and not (unless_all and len(left_out) == len(groups)):
             groups = [held for held in groups if held not in left_out]
             notes.append(f"Skipped ({kind}): {_some([held.carriers[0] for held in left_out])}")
-    telling = [held for held in groups if any(roles.is_rl(carrier.log) for carrier in held.carriers)]
-    telling = telling or [held for held in groups if any(roles.is_sampled(carrier.log) for carrier in held.carriers)]
+    telling = [held for held in groups if any(map(roles.is_rl, held.logs))] or [
+        held for held in groups if any(log.not_rl is None and has_words(log.table, SAMPLED) for log in held.logs)
+    ]
     others: list[Carrier] = []
     if telling and len(telling) < len(groups):
         others = [carrier for held in groups if held not in telling for carrier in held.carriers]

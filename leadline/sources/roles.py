@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..records import dataclass, field, replace
 from ..vocabulary import knows_rl
-from ..vocabulary.guess import SAMPLED, meant
+from ..vocabulary.guess import meant
 from ..vocabulary.names import tokens, words
 from . import paths, rollouts
 from .agreement import Keyed
@@ -57,7 +57,11 @@ class Carrier:
         """The folder that is the run's own: above saved states, a tracker's folders and parts of a run, and not above
         one that has its own settings or states."""
         folder = self.path if self.path.is_dir() else self.path.parent
-        while paths.is_inside_a_run(folder) and not (folder in self.own and folder.name != "files"):
+        while (folder not in self.own or folder.name == "files") and (
+            looks_saved(folder.name)
+            or folder.name in paths.TRACKERS | paths.PARTS
+            or folder.parent.name in paths.TRACKERS
+        ):
             folder = folder.parent
         return folder
 
@@ -76,17 +80,9 @@ def own_folders(seen: Walk) -> frozenset[Path]:
     return frozenset(folder.absolute() for folder in marked if not looks_saved(folder.name))
 
 
-@dataclass(frozen=True, slots=True)
-class Sorted:
-    """Which files may be logs, and what the others are, with the reason."""
-
-    logs: list[list[Path]]  # of alternatives, the newest first: each holds all that the older ones hold
-    others: dict[Path, tuple[Role, str]]
-
-
-def sort_files(seen: Walk) -> Sorted:
-    """Return the role of every file that a walk saw. A log that is kept in every saved state is one, with
-    alternatives."""
+def sort_files(seen: Walk) -> tuple[list[list[Path]], dict[Path, tuple[Role, str]]]:
+    """Return which files that a walk saw may be logs, and what the others are, with the reason. A log that is kept in
+    every saved state is one, with alternatives, the newest first: each holds all that the older ones hold."""
     others = _named(seen.files)
     crowds = {family for family, count in Counter(map(paths.family_of, seen.files)).items() if count > FAMILY}
     first_of = {family: file for file in reversed(seen.files) if (family := paths.family_of(file)) in crowds}
@@ -95,6 +91,7 @@ def sort_files(seen: Walk) -> Sorted:
     marked = dict.fromkeys(file.parent for file in seen.files if ".tfevents." in file.name or file.name == "meta.yaml")
     outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}
     claimed = {folder: None for folder in marked if folder not in outer and recognised(folder, b"")}
+    stores = {folder for folder in claimed if (folder / "meta.yaml").is_file()}
     states: dict[tuple[Path, str], list[Path]] = {}
     single: list[Path] = []
     for file in seen.files:
@@ -102,7 +99,7 @@ def sort_files(seen: Walk) -> Sorted:
             continue
         if paths.family_of(file) in no_logs:
             others[file] = "other", f"one of many like {first_of[paths.family_of(file)].name}, which begins like no log"
-        elif _is_part(file, claimed):
+        elif file.parent in claimed if ".tfevents." in file.name else any(folder in stores for folder in file.parents):
             others[file] = "other", f"part of {file.parent.name}, which is read as a whole"
         elif looks_saved(file.parent.name):
             states.setdefault((file.parent.parent, file.name), []).append(file)
@@ -127,7 +124,7 @@ def sort_files(seen: Walk) -> Sorted:
         sorted(files, key=lambda file: int((paths.DIGITS.findall(file.parent.name) or ["0"])[-1][:15]), reverse=True)
         for files in states.values()
     ]
-    return Sorted([*([folder] for folder in claimed), *([file] for file in single), *newest], others)
+    return [*([folder] for folder in claimed), *([file] for file in single), *newest], others
 
 
 def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
@@ -144,7 +141,7 @@ def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
             others[file] = "settings", "its name says so"
         elif file.name in paths.NO_LOGS or file.suffix in paths.NO_SUFFIX or file.name.endswith(".table.json"):
             others[file] = "other", "no log is called so"
-        elif file.suffix == ".md" and not paths.may_be_a_log(file):
+        elif file.suffix == ".md" and not paths.LOGGED.search(file.stem) and re.search("[A-Za-z]", file.stem):
             others[file] = "other", "a page that does not call itself a log"
     return others
 
@@ -183,13 +180,6 @@ def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
     )
 
 
-def _is_part(file: Path, claimed: Container[Path]) -> bool:
-    """Return whether a file belongs to a folder that is read as a whole."""
-    if ".tfevents." in file.name:
-        return file.parent in claimed
-    return any(folder in claimed and (folder / "meta.yaml").is_file() for folder in file.parents)
-
-
 def is_rl(log: Log) -> bool:
     """Return whether a log holds something that is a reward, as far as its keys tell."""
     if log.not_rl is not None:
@@ -198,11 +188,6 @@ def is_rl(log: Log) -> bool:
     if log.dialect is not None or knows_rl(keys):
         return True
     return any("reward/" in name for name in meant(keys))
-
-
-def is_sampled(log: Log) -> bool:
-    """Return whether a log tells of a policy that is sampled from, though of no reward."""
-    return log.not_rl is None and has_words(log.table, SAMPLED)
 
 
 def of_training(carrier: Carrier) -> bool:
@@ -305,16 +290,9 @@ def lists_runs(carrier: Carrier, names: Collection[str], *, near: int, below: bo
     alone = len(carrier.log.table) == 1  # numbers of the run as a whole
     if few and (below or (counts and (near > 1 or alone))):
         return True
-    return bool(near) and _named_in(carrier.path, names) >= (min(2, near) if counts else 2)
-
-
-def _named_in(file: Path, names: Collection[str]) -> int:
-    """Return how many of the names stand in the beginning of a file, as words of their own."""
     try:
-        text = head_of(file).decode(errors="replace")
+        text = head_of(carrier.path).decode(errors="replace") if near else ""
     except OSError:
-        return 0
-    return sum(
-        name in text and re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text) is not None
-        for name in names
-    )
+        return False
+    called = (rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])" for name in names if name in text)
+    return bool(near) and sum(re.search(name, text) is not None for name in called) >= (min(2, near) if counts else 2)
