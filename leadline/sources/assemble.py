@@ -27,7 +27,7 @@ from ..run import (
 from ..vocabulary import Meaning, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, may_be_reward, meant, of_tools, other_training
 from ..vocabulary.names import prefixes, tokens
-from ..vocabulary.rules import RULES, Floats, Logged
+from ..vocabulary.rules import ruled
 from . import settings
 from .events import damage_and_end, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
@@ -352,7 +352,7 @@ def _candidates_for_reward(
     return tuple(unknown[:MOST_ASKED])
 
 
-def _counts(values: Floats) -> bool:
+def _counts(values: Values) -> bool:
     """Return whether values stand still, or only go up by whole numbers: a setting, a clock, a count."""
     known = values[np.isfinite(values)]
     whole = np.all(known[1:] >= known[:-1]) and np.all(known == np.round(known))
@@ -392,18 +392,14 @@ def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tu
 
 def _ruled(one: Understood, meaning: Meaning, updates: float | None, groups: Mapping[int, float]) -> Series:
     """Return the series of a column, its numbers turned into canonical ones where the dialect names a rule."""
+    name, column = meaning.canonical, one.column
     if not meaning.rule:
-        return _one(one, meaning.canonical, meaning.kind, one.column)
-    name = meaning.canonical
-    counted: Floats | None = None
-    if meaning.rule == "share_of_groups":
-        if not groups:
-            return _one(one, f"{name.removesuffix('_frac')}_count", meaning.kind, one.column)
-        counted = np.array([groups.get(step, np.nan) for step in one.column.steps.tolist()])
-    ruled = RULES[meaning.rule](Logged(one.column.steps, one.column.values, updates, counted))
-    walls = one.column.walls if len(ruled.steps) == len(one.column.steps) else np.full(len(ruled.steps), np.nan)
-    kind = ", ".join(part for part in (meaning.kind, ruled.says) if part)
-    return _one(one, name, kind, Column(ruled.steps, ruled.values, walls))
+        return _one(one, name, meaning.kind, column)
+    if meaning.rule == "share_of_groups" and not groups:
+        return _one(one, f"{name.removesuffix('_frac')}_count", meaning.kind, column)
+    steps, values, says = ruled(meaning.rule, column.steps, column.values, updates=updates, groups=groups)
+    walls = column.walls if len(steps) == len(column.steps) else np.full(len(steps), np.nan)
+    return _one(one, name, ", ".join(filter(None, (meaning.kind, says))), Column(steps, values, walls))
 
 
 def _one(one: Understood, name: str, kind: str, column: Column) -> Series:
@@ -478,11 +474,9 @@ def _is_mean_of(mean: Column, column: Column) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest are nobody's mean
         so_far = np.cumsum(values) / np.arange(1, len(values) + 1)
-        return bool(np.allclose(smooth, so_far, rtol=0.0, atol=DIGITS * spread)) or _forgets(smooth, values, spread)
-
-
-def _forgets(smooth: np.ndarray, values: np.ndarray, spread: float) -> bool:
-    """Return whether every value moves the mean by the same share of its distance to it."""
-    moved, away = np.diff(smooth), values[1:] - smooth[:-1]
-    share = float(moved @ away) / float(away @ away) if float(away @ away) > 0.0 else 0.0
-    return 0.0 < share < 1.0 and bool(np.allclose(moved, share * away, rtol=0.0, atol=DIGITS * spread))
+        if np.allclose(smooth, so_far, rtol=0.0, atol=DIGITS * spread):
+            return True
+        # One that forgets: every value moves it by the same share of its distance to it.
+        moved, away = np.diff(smooth), values[1:] - smooth[:-1]
+        share = float(moved @ away) / float(away @ away) if float(away @ away) > 0.0 else 0.0
+        return 0.0 < share < 1.0 and bool(np.allclose(moved, share * away, rtol=0.0, atol=DIGITS * spread))
