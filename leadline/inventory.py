@@ -17,7 +17,6 @@ from .sources.around import run_and_surroundings
 from .sources.folders import Found
 from .sources.mapping import mapping_near
 from .sources.remote import is_address
-from .vocabulary import dialects, families
 
 NAMED = 6  # files that are named of each kind
 SHOWN_SETTINGS = (
@@ -48,7 +47,7 @@ class SeriesFound:
     key: str
     kind: str
     points: int
-    decided: str  # "exact key", "expression", "guess", "your mapping"
+    decided: str  # "known key", "guess", "your mapping"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _described(run: Run, name: str) -> RunFound:
     seen = run.telemetry
     counts = {"gpus": len(np.unique(seen.gpus.devices)), "gpu_samples": len(seen.gpus)}
     counts |= {"phases": len(seen.phases), "processes": len(seen.processes.table)}
-    series = (SeriesFound(one.name, one.key, one.kind, one.points, decided(one, run.framework)) for one in run.series)
+    series = (SeriesFound(one.name, one.key, one.kind, one.points, decided(one)) for one in run.series)
     return RunFound(
         name,
         run.framework,
@@ -148,17 +147,11 @@ def _described(run: Run, name: str) -> RunFound:
     )
 
 
-def decided(series: Series, dialect: str | None) -> str:
+def decided(series: Series) -> str:
     """Return how it was decided what a series is."""
     if series.kind.startswith("guess"):
         return "guess"
-    if series.kind.startswith("as you say"):
-        return "your mapping"
-    forms = {series.key, series.key.removeprefix("train/"), f"train/{series.key}"}
-    for family, entries in families().items():
-        if (dialect is None or dialect in dialects(family)) and any(entry.key in forms for entry in entries):
-            return "exact key"
-    return "expression"
+    return "your mapping" if series.kind.startswith("as you say") else "known key"
 
 
 def _below(paths: Iterable[Path], root: Path) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..digits import listed
 from ..run import Steps
 from ..vocabulary import detect
-from ..vocabulary.guess import guess
+from ..vocabulary.guess import meant
 from ..vocabulary.names import tokens
 from .clock import begins_with, step_key, wall_in
 from .number import as_number, as_step, flat
@@ -54,7 +54,7 @@ def may_be_logged(rows: Sequence[Mapping[str, object]]) -> bool:
     """Return whether rows look like a log and not like any table of numbers: they count steps, or hold what is
     logged."""
     keys = {key for row in rows for key in row}
-    return step_key(rows) is not None or detect(keys) is not None or bool(guess(keys))
+    return step_key(rows) is not None or detect(keys) is not None or bool(meant(keys))
 
 
 def kind_key(rows: Iterable[Mapping[str, object]]) -> str | None:

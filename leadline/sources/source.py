@@ -113,7 +113,7 @@ SOURCES = (  # asked in this order: folders, databases and binary files of track
         lambda path, head: not head or ".tfevents." in path.name or b"brain.Event:" in head[:80],
     ),
     Source("mlflow_store", "mlflow", lambda path, head: not head or head.startswith(SQLITE)),
-    Source("trackio_store", "trackio", lambda path, head: head.startswith((SQLITE, b"PAR1"))),
+    Source("trackio_store", "trackio", lambda path, head: head.startswith(SQLITE)),
     Source("notebook", "notebook", lambda path, head: path.suffix == ".ipynb" or b'"cell_type"' in head, is_text=True),
     Source("json_lines", "jsonl", lambda path, head: head.lstrip(BLANK).startswith(b"{"), is_text=True),
     Source(
