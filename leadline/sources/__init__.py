@@ -24,8 +24,8 @@ from .remote import Copy, address_of, is_address, reach
 from .rollouts import read_samples
 from .same_run import CHOSEN, FoundRun, Joining
 from .source import HEAD, SOURCES, Log, Reader, Source, recognised
-from .text import BLOCK, head_of, unpacked, unpacked_head
-from .walk import is_of_the_system, walk
+from .text import BLOCK, head_of, unpacked
+from .walk import system_disks, walk
 
 __all__ = [
     "SOURCES", "Joining", "Log", "Reader", "Readers", "Source", "build_run",
@@ -100,7 +100,7 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
             there = next((folder for folder in place.absolute().parents if folder.is_dir()), Path("/"))
             raise NothingReadable(f"{place} does not exist.", next_step=f"{there} exists; check the spelling.")
         state = place.stat()  # devices have no end, and what the system shows as files is no log
-        if is_of_the_system(state) or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
+        if state.st_dev in system_disks() or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
             raise NothingReadable(
                 f"{place} is not a regular file.", next_step="pass a log file or a folder, or - for standard input."
             )
@@ -162,7 +162,7 @@ def read_stream(data: bytes | Iterable[bytes], *, mapping: Mapping[str, str] | N
     head = b""
     while len(head) < HEAD and (piece := next(pieces, b"")):
         head += piece
-    begun = unpacked_head(head[:HEAD])
+    begun = next(unpacked(iter([head[:HEAD]])), b"")[:HEAD]
     source = next((one for one in SOURCES if one.is_text and one.recognises(Path("-"), begun)), None)
     parser = None if source is None else source.parser()
     size = 0

@@ -80,7 +80,8 @@ def look_around(found: Found, run: FoundRun) -> Surroundings:
         from .telemetry import read  # only if the machine was recorded
 
         machine = read(records, span=run.written)
-    used = {file: config for file in settings.beside(seen.files, seen.root) if (config := _config(file))}
+    used = {file: settings.config_from(settings.read(file)) for file in settings.beside(seen.files, seen.root)}
+    used = {file: one for file, one in used.items() if replace(one, raw={}) != Config() or settings.stated(one.raw)}
     states = checkpoints.find(seen.saved, seen.files, None if run.steps is None else run.steps[1])
     asked = found.place if found.place.is_dir() else found.place.absolute().parent
     if (state := checkpoints.recognise(asked)) is not None:  # it was asked for itself: later ones are left out
@@ -144,12 +145,6 @@ def _widest(home: Path, others: Collection[Path], root: Path) -> Path:
             break
         widest = folder
     return widest
-
-
-def _config(file: Path) -> Config | None:
-    """Return what a settings file says; None if it says nothing we know."""
-    config = settings.config_from(settings.read(file))
-    return None if replace(config, raw={}) == Config() and not settings.stated(config.raw) else config
 
 
 def _evaluations(files: Sequence[Path]) -> tuple[dict[str, Column], tuple[str, ...]]:

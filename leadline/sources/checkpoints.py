@@ -31,8 +31,9 @@ class Naming:
 
 
 def find(saved: Iterable[Path], files: Iterable[Path], last_step: int | None) -> tuple[Checkpoint, ...]:
-    """Return the saved states at these places, and those that a list among `files` names, one a step. `last_step` is
-    where the log ends: some are saved there without a step."""
+    """Return the saved states at these places, and those that a list among `files` names, one a step: of several
+    (actor and critic, weights exported beside) the one a run would be resumed from, and a whole one before a partial
+    one. `last_step` is where the log ends: some are saved there without a step."""
     found: list[Checkpoint] = []
     counted: dict[Path, list[Checkpoint]] = {}  # those of RLlib, whose names say how many there were before
     for place in saved:
@@ -43,7 +44,12 @@ def find(saved: Iterable[Path], files: Iterable[Path], last_step: int | None) ->
         found += rllib_iterations(states, folder / "result.json")
     for file in files:
         found += from_list(file) if file.name == "checkpoints.jsonl" else ()
-    return settle(found)
+    best: dict[int, Checkpoint] = {}
+    for one in sorted(found, key=lambda one: one.path):
+        other = best.get(one.step)
+        if other is None or _rank(one) < _rank(other):
+            best[one.step] = one
+    return tuple(best[step] for step in sorted(best))
 
 
 def recognise(place: Path) -> Checkpoint | None:
@@ -62,17 +68,6 @@ def recognise(place: Path) -> Checkpoint | None:
 def looks_saved(name: str) -> bool:
     """Return whether a folder of that name is a saved state, which a search for logs need not enter deeply."""
     return any(naming.folder and naming.pattern.fullmatch(name) for naming in NAMINGS)
-
-
-def settle(found: Iterable[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """Return one state a step: of several (actor and critic, weights exported beside) the one a run would be resumed
-    from, and a whole one before a partial one."""
-    best: dict[int, Checkpoint] = {}
-    for one in sorted(found, key=lambda one: one.path):
-        other = best.get(one.step)
-        if other is None or _rank(one) < _rank(other):
-            best[one.step] = one
-    return tuple(best[step] for step in sorted(best))
 
 
 def _rank(one: Checkpoint) -> tuple[object, ...]:

@@ -102,11 +102,6 @@ def is_evaluation(file: Path) -> bool:
     return file.suffix == ".json" and is_held_out(file) and step_in(file) is not None and not keeps_samples(file)
 
 
-def family_of(file: Path) -> tuple[Path, str]:
-    """Return what files of one folder share whose names differ by their digits alone."""
-    return file.parent, DIGITS.sub("#", file.name)
-
-
 def belongs_to_a_log(name: str) -> bool:
     """Return whether a folder beside a log file is of the same run by its name; a folder of files may hold many
     runs."""

@@ -84,8 +84,9 @@ def sort_files(seen: Walk) -> tuple[list[list[Path]], dict[Path, tuple[Role, str
     """Return which files that a walk saw may be logs, and what the others are, with the reason. A log that is kept in
     every saved state is one, with alternatives, the newest first: each holds all that the older ones hold."""
     others = _named(seen.files)
-    crowds = {family for family, count in Counter(map(paths.family_of, seen.files)).items() if count > FAMILY}
-    first_of = {family: file for file in reversed(seen.files) if (family := paths.family_of(file)) in crowds}
+    families = {file: (file.parent, paths.DIGITS.sub("#", file.name)) for file in seen.files}
+    crowds = {family for family, count in Counter(families.values()).items() if count > FAMILY}
+    first_of = {families[file]: file for file in reversed(seen.files) if families[file] in crowds}
     no_logs = {family for family, first in first_of.items() if not _begins_as_log(first)}
     # Folders that are one log as a whole, by a file in them that says so. An MLflow experiment holds runs.
     marked = dict.fromkeys(file.parent for file in seen.files if ".tfevents." in file.name or file.name == "meta.yaml")
@@ -97,8 +98,8 @@ def sort_files(seen: Walk) -> tuple[list[list[Path]], dict[Path, tuple[Role, str
     for file in seen.files:
         if file in others:
             continue
-        if paths.family_of(file) in no_logs:
-            others[file] = "other", f"one of many like {first_of[paths.family_of(file)].name}, which begins like no log"
+        if families[file] in no_logs:
+            others[file] = "other", f"one of many like {first_of[families[file]].name}, which begins like no log"
         elif file.parent in claimed if ".tfevents." in file.name else any(folder in stores for folder in file.parents):
             others[file] = "other", f"part of {file.parent.name}, which is read as a whole"
         elif looks_saved(file.parent.name):

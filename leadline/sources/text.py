@@ -140,12 +140,7 @@ def head_of(path: Path) -> bytes:
     if path.is_dir():
         return b""
     with path.open("rb") as file:
-        return unpacked_head(file.read(HEAD))
-
-
-def unpacked_head(head: bytes) -> bytes:
-    """Return first bytes as their writer wrote them, before they were packed."""
-    return next(unpacked(iter([head])), b"")[:HEAD]
+        return next(unpacked(iter([file.read(HEAD)])), b"")[:HEAD]
 
 
 class Lines:

@@ -58,7 +58,7 @@ def walk(
         folder, depth = waiting.popleft()
         try:
             state = folder.stat()
-            if (state.st_dev, state.st_ino) in visited or is_of_the_system(state):
+            if (state.st_dev, state.st_ino) in visited or state.st_dev in system_disks():
                 continue  # a link that leads back
             visited.add((state.st_dev, state.st_ino))
             files, folders = _listed(folder, most - seen.names, seen, inside)
@@ -87,14 +87,9 @@ def walk(
     return seen
 
 
-def is_of_the_system(state: os.stat_result) -> bool:
-    """Return whether a place lies where the system shows itself as files; `/dev/shm` and other disks below it are
-    none."""
-    return state.st_dev in _system_disks()
-
-
 @functools.cache
-def _system_disks() -> frozenset[int]:
+def system_disks() -> frozenset[int]:
+    """Return the disks on which the system shows itself as files; `/dev/shm` and others below it are none."""
     return frozenset(place.stat().st_dev for place in map(Path, OF_THE_SYSTEM) if place.is_dir())
 
 
