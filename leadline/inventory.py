@@ -10,8 +10,8 @@ import numpy as np
 from .digits import several
 from .facts.sections import Missing
 from .reading.scores import missing
-from .records import dataclass, replace
-from .run import Checkpoint, Event, Question, Run, Series
+from .records import dataclass, fields, replace
+from .run import Checkpoint, Config, Event, Question, Run, Series
 from .sources import Joining, find_runs, open_run
 from .sources.around import run_and_surroundings
 from .sources.folders import Found
@@ -19,10 +19,6 @@ from .sources.mapping import mapping_near
 from .sources.remote import is_address
 
 NAMED = 6  # files that are named of each kind
-SHOWN_SETTINGS = (
-    "algorithm", "kl_coefficient", "kl_place", "updates_per_batch", "group_size", "planned_steps", "length_cap",
-    "reference_sync_steps", "learning_rate",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +124,7 @@ def _described(run: Run, name: str) -> RunFound:
     counts = {"gpus": len(np.unique(seen.gpus.devices)), "gpu_samples": len(seen.gpus)}
     counts |= {"phases": len(seen.phases), "processes": len(seen.processes.table)}
     series = (SeriesFound(one.name, one.key, one.kind, one.points, decided(one)) for one in run.series)
+    known = ((one.name, getattr(run.config, one.name)) for one in fields(Config) if one.name != "raw")
     return RunFound(
         name,
         run.framework,
@@ -136,7 +133,7 @@ def _described(run: Run, name: str) -> RunFound:
         series=tuple(series),
         unread_keys=run.unread_keys,
         questions=run.questions,
-        settings={key: value for key in SHOWN_SETTINGS if (value := getattr(run.config, key)) is not None},
+        settings={name: value for name, value in known if value is not None},
         checkpoints=run.checkpoints,
         samples=tuple(run.rollouts.steps),
         machine=counts if seen else {},

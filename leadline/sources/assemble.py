@@ -109,14 +109,18 @@ def assemble(
     every = [logs] if isinstance(logs, Log) else logs
     algorithm = settings.merged([around.config, *(settings.config_from(log.settings) for log in every)]).algorithm
     views = [_view(log, algorithm, told) for log in every]
-    views.sort(key=lambda view: view.standing, reverse=True)
+    if len(views) > 1:
+        views.sort(key=lambda view: view.standing, reverse=True)
     best = views[0]
     # Rows that were only counted have no place on the clock of another log's steps.
     views = [best, *(view for view in views[1:] if view.log.counts_rows == best.log.counts_rows)]
-    check(told, {view.prefix + key for view in views for key in view.columns}, max(view.log.attempts for view in views))
+    if told:
+        keys = {view.prefix + key for view in views for key in view.columns}
+        check(told, keys, max(view.log.attempts for view in views))
     updates = around.config.updates_per_batch or _updates_from(best)
     merged, questions = _merged(views, told)
-    merged += _evaluated(around, merged)
+    if around.evaluations:
+        merged += _evaluated(around, merged)
     series, unread = _series(merged, updates)
     said = {key: value for view in reversed(views) for key, value in view.log.settings.items()}
     config = settings.merged([around.config, settings.config_from(said)])
@@ -223,7 +227,9 @@ def _merged(views: Sequence[LogView], told: Mapping[str, str]) -> tuple[list[Und
     names: set[str] = set()
     questions: tuple[Question, ...] = ()
     for view in views:
-        columns = {key: _whole_steps(view.log, column) for key, column in view.columns.items()}
+        columns = view.columns
+        if view.log.repeats == "parts":
+            columns = {key: _whole_steps(column) for key, column in columns.items()}
         meanings = _meanings(view, columns, told, taken=names)
         fresh: dict[object, int] = {}
         for key, column in columns.items():
@@ -359,9 +365,9 @@ def _counts(values: Values) -> bool:
     return bool(whole or np.all(known == known[:1]))
 
 
-def _whole_steps(log: Log, column: Column) -> Column:
-    """Return one value for the rows that are parts of one step, where the log writes a step in parts."""
-    if log.repeats != "parts" or len(column.steps) < 2 or not np.any(column.steps[1:] == column.steps[:-1]):
+def _whole_steps(column: Column) -> Column:
+    """Return one value for the rows that are parts of one step."""
+    if len(column.steps) < 2 or not np.any(column.steps[1:] == column.steps[:-1]):
         return column
     starts = np.flatnonzero(np.append(True, column.steps[1:] != column.steps[:-1]))
     counts = np.diff(np.append(starts, len(column.steps)))

@@ -266,20 +266,21 @@ def _found(
         # Of which run is not known, but they are no training, unless there is nothing else.
         ("only evals", lambda one, firsts: roles.is_only_evaluated(one), True),
     )
-    for kind, is_no_run, unless_all in tests if joining == "by evidence" else ():
+    for kind, is_no_run, unless_all in tests if joining == "by evidence" and len(groups) > 1 else ():
         firsts = [held.carriers[0] for held in groups]
         left_out = [held for held in groups if all(is_no_run(one, firsts) for one in held.carriers)]
         if left_out and not (unless_all and len(left_out) == len(groups)):
             groups = [held for held in groups if held not in left_out]
             notes.append(f"Skipped ({kind}): {_some([held.carriers[0] for held in left_out])}")
-    telling = [held for held in groups if any(map(roles.is_rl, held.logs))] or [
-        held for held in groups if any(log.not_rl is None and has_words(log.table, SAMPLED) for log in held.logs)
-    ]
     others: list[Carrier] = []
-    if telling and len(telling) < len(groups):
-        others = [carrier for held in groups if held not in telling for carrier in held.carriers]
+    if len(groups) > 1:
+        telling = [held for held in groups if any(map(roles.is_rl, held.logs))] or [
+            held for held in groups if any(log.not_rl is None and has_words(log.table, SAMPLED) for log in held.logs)
+        ]
+        others = [one for held in groups if telling and held not in telling for one in held.carriers]
+        groups = telling or groups
+    if others:
         notes.append(f"Skipped (no reward): {_some(others)}")
-        groups = telling
     names = _names(place.absolute(), [held.carriers for held in groups])
     runs = tuple(replace(held, name=name) for held, name in zip(groups, names, strict=True))
     elsewhere = tuple(dict.fromkeys(carrier.home for carrier in others))

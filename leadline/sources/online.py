@@ -42,8 +42,8 @@ def open(address: str) -> tuple[Reader, ...] | None:
 
 
 def listed(address: str) -> Iterator[tuple[str, str]] | None:
-    """Return the address of every run at an address, each with what tells that it changed, without asking for any
-    history; None for other addresses."""
+    """Return the address of every run at an address, each with what tells that it changed ("" if only reading it
+    tells), without asking for any history; None for other addresses. Raise LeadlineError only."""
     if address.startswith(WANDB):
         return _listed_wandb(address)
     return _listed_mlflow(address) if address.startswith(MLFLOW) else None

@@ -66,14 +66,6 @@ def reach(place: Path | str) -> Copy | tuple[Reader, ...]:
     return fetch(address, (Path(home) if home else Path.home() / ".cache") / "leadline" / "remote")
 
 
-def servers_runs(place: str) -> Iterator[tuple[str, str]] | None:
-    """Return the addresses of all runs at an address of a tracker's server, each with what tells that it changed ("" if
-    only reading it tells); None for other storage. Raise LeadlineError only."""
-    from . import online
-
-    return online.listed(address_of(place))
-
-
 def fetch(place: Path | str, cache: Path) -> Copy:
     """Return a local copy of the logs at an address, below `cache`. Called again, it fetches what changed."""
     address = address_of(place)

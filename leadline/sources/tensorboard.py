@@ -91,7 +91,7 @@ class EventReader:
             repeats="resume" if len(files) > 1 else "rewrite",
             attempt=max((file.started for file in files if file.started is not None), default=None),
             label=(self._path if self._folder else self._path.parent).absolute().name,
-            torn=any(file.torn for file in files),
+            torn=any(file.growing.torn for file in files),
             notes=(*(note for file in files for note in file.notes), *said),
         )
 
@@ -101,7 +101,7 @@ class _EventFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._growing = GrowingFile(path)
+        self.growing = GrowingFile(path)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -112,18 +112,14 @@ class _EventFile:
         self._damaged = 0
 
     def update(self) -> bool:
-        return self._growing.update(self._decode, self._start_over)
-
-    @property
-    def torn(self) -> bool:
-        return self._growing.torn
+        return self.growing.update(self._decode, self._start_over)
 
     @property
     def notes(self) -> tuple[str, ...]:
         notes = []
         if self._damaged:
             notes.append(f"{self.path.name}: {self._damaged} damaged records were left out")
-        if self._growing.gone:
+        if self.growing.gone:
             notes.append(f"{self.path.name} is gone; what was read from it before stands")
         return tuple(notes)
 
