@@ -17,6 +17,7 @@ from ..run import Config, Run, Telemetry
 from ..vocabulary.names import tokens
 from . import checkpoints, rollouts, settings
 from .assemble import Surroundings, assemble
+from .checkpoints import looks_saved
 from .events import with_events
 from .folders import Found
 from .number import as_number, content_of, flat, object_in
@@ -43,7 +44,7 @@ def run_and_surroundings(
     used = run.used
     built = assemble(name, [carrier.log for carrier in used], around, mapping=mapping)
     torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
-    later = attempts([carrier for carrier in used if not carrier.log.captured])
+    later = attempts([carrier for carrier in used if not carrier.log.captured]) if len(used) > 1 else ()
     events = (*built.events, *later, *torn)
     written_at = _last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
     return with_events(replace(built, events=events, written_at=written_at)), around
@@ -69,9 +70,10 @@ def _last_written(run: Run, logs: Sequence[Path], files: Iterable[Path]) -> floa
 
 def look_around(found: Found, run: FoundRun) -> Surroundings:
     """Return what lies around one of the runs that were found: where no log of another lies closer."""
-    elsewhere = [home for other in found.runs if other is not run for home in other.homes]
-    seen = territory(found.seen, run.homes, (*found.others, *elsewhere))
-    foreign, unsure = _not_of(found, run, seen)
+    rest = [other for other in (*found.runs, *found.strangers) if other is not run]
+    others = [*found.others, *(home for other in rest for home in other.homes)]
+    seen = territory(found.seen, run.homes, others) if others else found.seen
+    foreign, unsure = _not_of(found, run, rest, seen)
     steps: list[int] = np.unique(run.carriers[0].log.table.row_steps).tolist()  # of the main log
     kept = rollouts.find([file for file in seen.files if file not in foreign | unsure], steps)
     records = machine_records(seen.files)
@@ -84,7 +86,7 @@ def look_around(found: Found, run: FoundRun) -> Surroundings:
     used = {file: one for file, one in used.items() if replace(one, raw={}) != Config() or settings.stated(one.raw)}
     states = checkpoints.find(seen.saved, seen.files, None if run.steps is None else run.steps[1])
     asked = found.place if found.place.is_dir() else found.place.absolute().parent
-    if (state := checkpoints.recognise(asked)) is not None:  # it was asked for itself: later ones are left out
+    if looks_saved(asked.name) and (state := checkpoints.recognise(asked)) is not None:  # later ones are left out
         states = tuple(one for one in states if one.step <= state.step)
     scores, said = _evaluations(seen.files)
     names = ", ".join(sorted(file.name for file in unsure)[:3])
@@ -102,12 +104,12 @@ def look_around(found: Found, run: FoundRun) -> Surroundings:
     )
 
 
-def _not_of(found: Found, run: FoundRun, seen: Walk) -> tuple[set[Path], set[Path]]:
+def _not_of(found: Found, run: FoundRun, rest: Sequence[FoundRun], seen: Walk) -> tuple[set[Path], set[Path]]:
     """Return the files whose samples are not the run's: logs of other runs, and what is called like the log that was
     asked for; and the files of samples that may be of any of several runs, since these live in one folder and the path
     names none of their logs."""
     mine = {carrier.path for carrier in run.carriers}
-    logs = {carrier.path for other in found.runs for carrier in other.carriers} | found.strangers
+    logs = {carrier.path for other in rest for carrier in other.carriers}
     asked = found.place.absolute() if found.place.is_file() else None
     files = [file for file in seen.files if file.absolute() not in mine]
     like = [file for file in files if asked and (asked.parent, asked.suffix) == (file.absolute().parent, file.suffix)]
@@ -122,8 +124,6 @@ def _not_of(found: Found, run: FoundRun, seen: Walk) -> tuple[set[Path], set[Pat
 def territory(seen: Walk, homes: Collection[Path], others: Collection[Path]) -> Walk:
     """Return what of a walk belongs to the run that lives in `homes`: all around it, as far as no log of another lies
     closer. Where it shares its folder with another, only that folder and what lies below it."""
-    if not others:
-        return seen
     root = seen.root.absolute()
     strangers = [other for other in others if other not in homes]
     mine = {_widest(home, strangers, root) for home in homes}

@@ -79,8 +79,8 @@ class Found:
     passed_over: tuple[str, ...] = ()  # torn copies of a log that is there whole
     notes: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()  # why logs were not taken for one run
-    others: tuple[Path, ...] = ()  # where logs of no run, or of one that was not chosen, lie
-    strangers: frozenset[Path] = frozenset()  # logs of runs that were not chosen
+    others: tuple[Path, ...] = ()  # where logs of no run lie
+    strangers: tuple[FoundRun, ...] = ()  # runs that were not chosen
     roles: Mapping[Path, tuple[Role, str]] = field(default_factory=dict)  # what the files are that are no logs, and why
 
     def only(self) -> FoundRun:
@@ -102,11 +102,8 @@ class Found:
         named = [run for run in self.runs if name in (run.name, run.label)]
         chosen = named or [run for run in self.runs if name in run.called]
         if len(chosen) == 1:
-            rest = [run for run in self.runs if run is not chosen[0]]
-            elsewhere = [home for run in rest for home in run.homes]
-            logs = {carrier.path for run in rest for carrier in run.carriers} - {one.path for one in chosen[0].carriers}
-            others = (*self.others, *elsewhere)
-            return replace(self, runs=tuple(chosen), others=others, strangers=self.strangers | logs)
+            rest = tuple(run for run in self.runs if run is not chosen[0])
+            return replace(self, runs=tuple(chosen), strangers=rest)
         listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
         if not chosen:
             raise NothingReadable(f"no run {name} in {self.place}.", next_step=f"name one after the #: {listed}.")
@@ -284,7 +281,8 @@ def _found(
     names = _names(place.absolute(), [held.carriers for held in groups])
     runs = tuple(replace(held, name=name) for held, name in zip(groups, names, strict=True))
     elsewhere = tuple(dict.fromkeys(carrier.home for carrier in others))
-    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), kept_apart(links, groups), elsewhere)
+    apart = kept_apart(links, groups) if links else ()
+    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), apart, elsewhere)
 
 
 def _some(carriers: Sequence[Carrier]) -> str:

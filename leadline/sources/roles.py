@@ -116,7 +116,7 @@ def sort_files(seen: Walk) -> tuple[list[list[Path]], dict[Path, tuple[Role, str
     others |= {
         file: ("other", "it does not call itself a log, and lies beside one")
         for file in single
-        if file not in others and _is_beside_a_log(file, single)
+        if file.suffix == ".json" and file not in others and _is_beside_a_log(file, single)
     }
     single = [file for file in single if file not in others]
     if not single and not states and not claimed:  # a console that somebody kept as notes
@@ -174,9 +174,7 @@ def _begins_as_log(file: Path) -> bool:
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
     """Return whether a JSON document that does not call itself a log lies beside a file that may be one: it is then
     somebody's notes on the run, such as its outcome, which a reading must not know."""
-    if file.suffix != ".json" or paths.LOGGED.search(file.stem):
-        return False
-    return any(
+    return not paths.LOGGED.search(file.stem) and any(
         other.parent == file.parent and (other.suffix != ".json" or paths.LOGGED.search(other.stem)) for other in others
     )
 

@@ -76,7 +76,8 @@ class FoundRun:
         where it goes further than what was logged."""
         logged = [carrier for carrier in self.carriers if not carrier.log.captured]
         last = max((last_step(carrier.log) for carrier in logged), default=-1.0)
-        return on_one_clock([one for one in self.carriers if not one.log.captured or last_step(one.log) > last])
+        held = [one for one in self.carriers if not one.log.captured or last_step(one.log) > last]
+        return on_one_clock(held) if len(held) > 1 else held
 
     @property
     def steps(self) -> tuple[int, int] | None:
@@ -312,8 +313,6 @@ def last_step(log: Log) -> float:
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
     """Return the carriers of a run without those that repeat a longer or more exact one by another clock."""
-    if len(carriers) < 2:
-        return list(carriers)
     most = max(len(carrier.log.table) for carrier in carriers)
 
     def worth(log: Log) -> tuple[bool, bool, bool, int]:
@@ -331,8 +330,6 @@ def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
 
 def attempts(carriers: Sequence[Carrier]) -> list[Event]:
     """Return where a later log of the same run goes on, as events."""
-    if len(carriers) < 2:
-        return []
     numbers = [Keyed(carrier.log) for carrier in carriers]
     begins = {
         late.first

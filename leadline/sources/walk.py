@@ -117,15 +117,15 @@ def _listed(folder: Path, most: int, seen: Walk, inside: Path) -> tuple[list[Pat
                         files.append(entry.name)
             except OSError:
                 continue
-    kept = sorted(_without_heaps(files, folder, seen))
-    return [folder / name for name in kept], [(folder / name, leads_out) for _, name, leads_out in sorted(folders)]
+    if len(files) > HEAP:
+        files = _without_heaps(files, folder, seen)
+    below = [(folder / name, leads_out) for _, name, leads_out in sorted(folders)]
+    return [folder / name for name in sorted(files)], below
 
 
 def _without_heaps(names: list[str], folder: Path, seen: Walk) -> list[str]:
     """Return the names without those of which there are thousands that differ by a number alone, unless samples are
     called so: pictures, shards, caches."""
-    if len(names) <= HEAP:
-        return names
     shapes = [DIGITS.sub("#", name) for name in names]
     heaps = {shape for shape, count in Counter(shapes).items() if count > HEAP and shape not in SAMPLES}
     if heaps:
