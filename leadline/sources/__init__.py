@@ -44,9 +44,8 @@ def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, join
     if is_address(path):
         return _open_address(path, mapping, joining)
     place = Path(path)
-    with _opening(place):
-        found = find_runs(place, joining=joining)
-        return build_run(found, found.only(), str(place), mapping)
+    found = find_runs(place, joining=joining)
+    return build_run(found, found.only(), str(place), mapping)
 
 
 def open_samples(path: Path | str) -> Samples:
@@ -75,8 +74,7 @@ def open_runs(
     for run in found.runs:
         name = str(place) if len(found.runs) == 1 else found.path_of(run)
         try:
-            with _opening(place):
-                built = build_run(found, run, name, mapping)
+            built = build_run(found, run, name, mapping)
         except (NotAnRLRun, BadMapping) as error:
             refused = error
             continue
@@ -91,9 +89,7 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
     that label, name or id there. `readers` are those of earlier looks: only what was added since is read then."""
     with _opening(place):
         text, chosen = str(place), ""
-        if (
-            not place.exists()
-        ):  # a run in it may be meant; both may hold the mark that parts them, so what exists decides
+        if not place.exists():  # a run in it may be meant; both may hold the mark, so what exists decides
             parts = [at for at, letter in enumerate(text) if letter == CHOSEN and Path(text[:at]).exists()]
             place, chosen = (Path(text[: parts[0]]), text[parts[0] + 1 :]) if parts else (place, "")
         if not place.exists():
@@ -114,10 +110,11 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
 
 def build_run(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:
     """Return one of the runs that `find_runs` found; raise if it is another kind of training."""
-    told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
-    if not told:
-        refuse_other_training(run.logs, path=name)
-    return run_and_surroundings(found, run, name=name, mapping=told)[0]
+    with _opening(found.place):
+        told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
+        if not told:
+            refuse_other_training(run.logs, path=name)
+        return run_and_surroundings(found, run, name=name, mapping=told)[0]
 
 
 @contextlib.contextmanager

@@ -41,7 +41,6 @@ class EventReader:
         self._path, self._folder = path, path.is_dir()
         self._files: dict[Path, _EventFile] = {}
         self._refused: dict[Path, str] = {}
-        self._log: Log | None = None
 
     def update(self) -> bool:
         for path in _event_files(self._path) if self._folder else (self._path,):
@@ -59,17 +58,10 @@ class EventReader:
         said = {path: f"{path.name} could not be read: {error.strerror or error}" for path, error in refused.items()}
         changed |= said != self._refused
         self._refused = said
-        if changed:
-            self._log = None
         return changed
 
     @property
     def log(self) -> Log:
-        if self._log is None:
-            self._log = self._assembled()
-        return self._log
-
-    def _assembled(self) -> Log:
         read = [file for path, file in self._files.items() if path not in self._refused]
         files = sorted(read, key=lambda file: (file.started is None, file.started, file.path.name))
         settings: dict[str, object] = {}
