@@ -29,8 +29,15 @@ def with_events(run: Run) -> Run:
     """Return the run with the events its series and settings tell. Which of several keys takes a plain name may change
     with `until`; what each of them tells does not."""
     rates = [series for series in run.series if series.name.partition("@")[0] == "lr"]
-    told = dict.fromkeys([*(event for series in rates for event in _steps_in(series)), *_resets(run)])
-    return replace(run, events=tuple(sorted([*run.events, *told], key=lambda event: event.step)))
+    told = [event for series in rates for event in _steps_in(series)]
+    interval, first, last = run.config.reference_sync_steps, run.first_step, run.last_step
+    if interval is not None and first is not None and last is not None:
+        resets = range(max(interval, -(-first // interval) * interval), last + 1, interval)
+        told += [Event("reference_reset", step, NewReference()) for step in resets[:EACH]]
+        if len(resets) > EACH:
+            told.append(Event("reference_reset", resets[EACH], NewReference(every=interval)))
+    events = [*run.events, *dict.fromkeys(told)]  # two keys may tell the same
+    return replace(run, events=tuple(sorted(events, key=lambda event: event.step)))
 
 
 def _steps_in(series: Series) -> Iterator[Event]:
@@ -72,17 +79,6 @@ def _warm_up(rates: list[float], last_digit: list[float]) -> int | None:
     if not 0 < top < len(rates) - 1 or rates[top] - rates[0] < ROUNDED * last_digit[top + 1]:
         return None
     return top if rates[top] > NOTICED * rates[0] else None
-
-
-def _resets(run: Run) -> Iterator[Event]:
-    interval, last, first = run.config.reference_sync_steps, run.last_step, run.first_step
-    if interval is None or last is None or first is None:
-        return
-    done = range(max(1, -(-first // interval)), last // interval + 1)
-    for number in done[:EACH]:
-        yield Event("reference_reset", number * interval, NewReference())
-    if len(done) > EACH:
-        yield Event("reference_reset", done[EACH] * interval, NewReference(every=interval))
 
 
 def resumes(log: Log) -> list[Event]:
