@@ -87,19 +87,15 @@ class Document:
             return _mended(self.data.decode("utf-8", errors="replace").removeprefix("\ufeff"))
 
 
-class DocumentRows:
+class DocumentRows(Document):
     """The rows inside a document, or inside the part of it of that name; it is parsed when they are asked for."""
 
     def __init__(self, name: str | None = None) -> None:
-        self._document = Document()
+        super().__init__()
         self._name = name
 
-    def feed(self, chunk: bytes) -> None:
-        self._document.feed(chunk)
-
     def log(self) -> Log:
-        value, torn = self._document.value()
-        notes = self._document.notes
+        (value, torn), notes = self.value(), self.notes
         if (state := _state_in(value)) is not None:
             return replace(_of_state(state), torn=torn, notes=notes)
         if self._name is not None:
