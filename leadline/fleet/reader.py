@@ -120,9 +120,8 @@ def _runs(place: str) -> Iterator[_Held]:
     if isinstance(reached, Copy):
         yield from _found(find_runs(reached.path), place)
         return
-    for reader in reached:
-        reader.update()
-        log = reader.log
+    for served in reached:
+        log = served.read()
         named = f"{place}#{log.run_id or log.label or 'run'}" if len(reached) > 1 else place
         yield _Held(named, _log_mark(log), None, log, partial(_served, named, log))
 

@@ -139,13 +139,13 @@ def _open_address(place: Path | str, mapping: Mapping[str, str] | None, joining:
         return replace(run, path=address, written_at=None)  # the files here are as young as the copy
     if len(reached) > 1:
         raise NotOneRun(
-            f"{address} contains {len(reached)} runs: {', '.join(str(one.log.label) for one in reached[:20])}.",
+            f"{address} contains {len(reached)} runs: {', '.join(one.name for one in reached[:20])}.",
             next_step="add the id of one to the address.",
         )
-    reached[0].update()
-    if not reached[0].log.table:
+    log = reached[0].read()
+    if not log.table:
         raise NothingReadable(f"no training steps at {address} yet.", next_step="wait for the first log row.")
-    return with_events(assemble(address, reached[0].log, Surroundings(), mapping=mapping))
+    return with_events(assemble(address, log, Surroundings(), mapping=mapping))
 
 
 def source_of(place: Path) -> Source | None:

@@ -12,11 +12,13 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingReadable, need
 from ..records import dataclass
-from .source import Reader
+
+if TYPE_CHECKING:
+    from .online import Served
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/{1,2}(?!/)(.*)", re.DOTALL)  # a Path folds the two slashes into one
 WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".distcp", ".gguf", ".zip", ".npz", ".nemo", ".tar")
@@ -54,8 +56,8 @@ def address_of(place: Path | str) -> str:
     return f"{found[1]}://{found[2]}" if found else str(place)
 
 
-def reach(place: Path | str) -> Copy | tuple[Reader, ...]:
-    """Return readers of the runs on a tracker's server, or a local copy of a remote place; raise LeadlineError only."""
+def reach(place: Path | str) -> Copy | tuple[Served, ...]:
+    """Return the runs on a tracker's server, or a local copy of a remote place; raise LeadlineError only."""
     address = address_of(place)
     from . import online  # only for addresses
 
