@@ -34,7 +34,6 @@ class Copy:
 
     path: Path
     left_out: tuple[str, ...] = ()  # files too large to fetch
-    changed: bool = False
 
 
 def is_address(place: Path | str) -> bool:
@@ -95,11 +94,11 @@ def _copied(storage: Any, root: str, folder: Path) -> Copy:
         raise FileNotFoundError("it does not exist")
     name = PurePosixPath(root.rstrip("/")).name or "root"
     if storage.isfile(root):
-        changed = _bring(storage, root, folder / _harmless(name), int(storage.info(root).get("size") or 0))
-        return Copy(folder / _harmless(name), changed=changed)
+        _bring(storage, root, folder / _harmless(name), int(storage.info(root).get("size") or 0))
+        return Copy(folder / _harmless(name))
     top = folder / _harmless(name)
     top.mkdir(parents=True, exist_ok=True)
-    changed, left_out, total = False, [], 0
+    left_out, total = [], 0
     for remote, size in _files(storage, root):
         inside = PurePosixPath(remote[len(root) :].strip("/"))
         local = top.joinpath(*(_harmless(part) for part in inside.parts))
@@ -110,8 +109,8 @@ def _copied(storage: Any, root: str, folder: Path) -> Copy:
             left_out.append(str(inside))
         else:
             total += size
-            changed |= _bring(storage, remote, local, size)
-    return Copy(top, tuple(left_out), changed)
+            _bring(storage, remote, local, size)
+    return Copy(top, tuple(left_out))
 
 
 def _files(storage: Any, root: str) -> Iterator[tuple[str, int]]:
@@ -125,13 +124,13 @@ def _files(storage: Any, root: str) -> Iterator[tuple[str, int]]:
             yield str(info["name"]), int(info.get("size") or 0)
 
 
-def _bring(storage: Any, remote: str, local: Path, size: int) -> bool:
-    """Makes the local file like the remote one. True when it had to change."""
+def _bring(storage: Any, remote: str, local: Path, size: int) -> None:
+    """Make the local file like the remote one."""
     local.parent.mkdir(parents=True, exist_ok=True)
     have = local.stat().st_size if local.is_file() else -1
     start = have if 0 <= have <= size and _same_so_far(storage, remote, local, have) else 0
     if start == size == have:
-        return False
+        return
     with local.open("r+b" if start else "wb") as file:
         file.seek(start)
         while start < size:
@@ -140,7 +139,6 @@ def _bring(storage: Any, remote: str, local: Path, size: int) -> bool:
                 break
             file.write(piece)
             start += len(piece)
-    return True
 
 
 def _same_so_far(storage: Any, remote: str, local: Path, have: int) -> bool:
