@@ -11,7 +11,7 @@ from .records import dataclass
 
 CORE = ("numpy", "orjson", "pyyaml", "rich", "click")
 EXTRAS = {  # what to import, and what it gives
-    "parquet": ("pyarrow", "reads samples and exports in Parquet"),
+    "parquet": ("pyarrow", "reads samples in Parquet"),
     "wandb": ("wandb", "reads runs from a W&B server (local files need no extra)"),
     "mlflow": ("mlflow", "reads runs from an MLflow server (local stores need no extra)"),
     "remote": ("fsspec", "reads runs on s3://, gs://, hf://, and other storage"),

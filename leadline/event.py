@@ -48,22 +48,11 @@ class NewReference:
     """The reference policy is set to the policy."""
 
     every: int | None = None  # steps: it repeats from here on, and is not listed one by one
-    by_kl: bool = False  # inferred from a KL that drops to nearly zero, if the settings announce resets
 
     def say(self, step: int) -> str:
         if self.every is not None:
             return f"reference policy reset every {self.every} steps since step {step}"
-        return f"reference policy reset at step {step}" + " (KL dropped to nearly zero)" * self.by_kl
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """From here on the policy is evaluated regularly."""
-
-    every: int  # steps
-
-    def say(self, step: int) -> str:
-        return f"evals {'at every step' if self.every == 1 else f'every {self.every} steps'} since step {step}"
+        return f"reference policy reset at step {step}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +94,14 @@ class Ended:
         return f"{ENDINGS[self.because]} after step {step}"
 
 
-EventFacts: TypeAlias = WarmUpEnd | RateStep | NewReference | Evaluated | Resumed | Damaged | Ended
+EventFacts: TypeAlias = WarmUpEnd | RateStep | NewReference | Resumed | Damaged | Ended
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened to the run or its log."""
 
-    kind: str  # "resume", "reference_reset", "learning_rate", "evaluation", "unreadable", "torn", "ended"
+    kind: str  # "resume", "reference_reset", "learning_rate", "unreadable", "torn", "ended"
     step: int  # where on the clock of steps it happened
     facts: EventFacts | str | None = None  # a text where a source quotes another program; None: the kind says it all
     known_step: int | None = None  # the first step whose log shows it, where that is later than `step`

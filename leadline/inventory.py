@@ -10,19 +10,15 @@ import numpy as np
 from .digits import several
 from .facts.sections import Missing
 from .reading.scores import missing
-from .records import dataclass, replace
-from .run import Checkpoint, Event, Question, Run, Series
+from .records import dataclass, fields, replace
+from .run import Checkpoint, Config, Event, Question, Run, Series
 from .sources import Joining, find_runs, open_run
-from .sources.folders import Found, run_and_surroundings
-from .sources.mapping import mapping_near, named
+from .sources.around import run_and_surroundings
+from .sources.folders import Found
+from .sources.mapping import mapping_near
 from .sources.remote import is_address
-from .vocabulary import dialects, families
 
 NAMED = 6  # files that are named of each kind
-SHOWN_SETTINGS = (
-    "algorithm", "kl_coefficient", "kl_place", "updates_per_batch", "group_size", "planned_steps", "length_cap",
-    "reference_sync_steps", "learning_rate",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ class SeriesFound:
     key: str
     kind: str
     points: int
-    decided: str  # "exact key", "expression", "guess", "your mapping"
+    decided: str  # "known key", "guess", "your mapping"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +88,14 @@ def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining:
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)
     found = find_runs(place, joining=joining)
-    told = {**mapping_near(place, working=Path.cwd()), **named(mapping or {})}
+    told = {**mapping_near(place, working=Path.cwd()), **(mapping or {})}
     alike: dict[tuple[str, str], list[Path]] = {}
     for file, role in found.roles.items():
         alike.setdefault(role, []).append(file)
     root = found.place.absolute()
     files = (f"{role} ({why}): {several(_below(some, root), NAMED)}" for (role, why), some in alike.items())
-    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out, tuple(files))
+    left_out = (*found.seen.notes, *found.notes)
+    return Inventory(str(place), tuple(_runs(found, told)), found.apart, left_out, tuple(files))
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:
@@ -126,7 +123,8 @@ def _described(run: Run, name: str) -> RunFound:
     seen = run.telemetry
     counts = {"gpus": len(np.unique(seen.gpus.devices)), "gpu_samples": len(seen.gpus)}
     counts |= {"phases": len(seen.phases), "processes": len(seen.processes.table)}
-    series = (SeriesFound(one.name, one.key, one.kind, one.points, decided(one, run.framework)) for one in run.series)
+    series = (SeriesFound(one.name, one.key, one.kind, one.points, decided(one)) for one in run.series)
+    known = ((one.name, getattr(run.config, one.name)) for one in fields(Config) if one.name != "raw")
     return RunFound(
         name,
         run.framework,
@@ -135,7 +133,7 @@ def _described(run: Run, name: str) -> RunFound:
         series=tuple(series),
         unread_keys=run.unread_keys,
         questions=run.questions,
-        settings={key: value for key in SHOWN_SETTINGS if (value := getattr(run.config, key)) is not None},
+        settings={name: value for name, value in known if value is not None},
         checkpoints=run.checkpoints,
         samples=tuple(run.rollouts.steps),
         machine=counts if seen else {},
@@ -146,17 +144,11 @@ def _described(run: Run, name: str) -> RunFound:
     )
 
 
-def decided(series: Series, dialect: str | None) -> str:
+def decided(series: Series) -> str:
     """Return how it was decided what a series is."""
     if series.kind.startswith("guess"):
         return "guess"
-    if series.kind.startswith("as you say"):
-        return "your mapping"
-    forms = {series.key, series.key.removeprefix("train/"), f"train/{series.key}"}
-    for family, entries in families().items():
-        if (dialect is None or dialect in dialects(family)) and any(entry.key in forms for entry in entries):
-            return "exact key"
-    return "expression"
+    return "your mapping" if series.kind.startswith("as you say") else "known key"
 
 
 def _below(paths: Iterable[Path], root: Path) -> tuple[str, ...]:

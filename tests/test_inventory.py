@@ -24,7 +24,7 @@ def test_sources_shows_each_series_and_how_it_was_decided(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     text = printed(capsys, "sources", str(EXAMPLES / "collapsed"))
-    assert re.search(r"reward/mean +critic/score/mean +524  exact key: reward", text)
+    assert re.search(r"reward/mean +critic/score/mean +524  known key: reward", text)
     assert "metrics.jsonl (jsonl) · steps 1–524 · 524 rows · exact" in text
     assert "settings    algorithm grpo" in text
     assert "missing     checkpoints: can't name a checkpoint to roll back to" in text
@@ -40,7 +40,7 @@ def test_sources_as_json_holds_all_of_it(capsys: pytest.CaptureFixture[str]) -> 
         "key": "critic/score/mean",
         "kind": run["series"][0]["kind"],
         "points": 524,
-        "decided": "exact key",
+        "decided": "known key",
     }
     assert run["settings"]["group_size"] == 8
     assert run["samples_format"] == "verl"
@@ -60,17 +60,6 @@ def test_a_guess_is_called_a_guess_and_a_mapping_yours(home_made: Path) -> None:
     assert guessed.unread_keys == ("odd",)
     told = inventory.take(home_made, mapping={"reward/mean": "odd"}).runs[0]
     assert ("reward/mean", "odd", "your mapping") in [(one.name, one.key, one.decided) for one in told.series]
-
-
-def test_keys_told_by_an_expression_say_so(tmp_path: Path) -> None:
-    values = {"critic/score/mean": 0.5, "actor/pg_loss": 0.0, "val-core/gsm8k/acc/mean@8": 0.5}
-    (tmp_path / "metrics.jsonl").write_bytes(verl_bytes([(1, values), (2, values)]))
-    decided = {one.key: one.decided for one in inventory.take(tmp_path).runs[0].series}
-    assert decided == {
-        "critic/score/mean": "exact key",
-        "actor/pg_loss": "exact key",
-        "val-core/gsm8k/acc/mean@8": "expression",
-    }
 
 
 def test_steps_that_were_written_twice_are_counted(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from leadline.vocabulary import SIGNS, TURNED, detect, dialects, families, translate
-from leadline.vocabulary.guess import guess, other_training
+from leadline.vocabulary.guess import by_words, other_training
 from leadline.vocabulary.rules import RULES
 
 
@@ -166,13 +166,13 @@ def test_a_key_that_stands_for_itself_without_end_means_nothing() -> None:
     ],
 )
 def test_a_reward_is_guessed_only_where_its_name_is_plain(keys: list[str], reward: str | None) -> None:
-    found = [key for key, meaning in guess(keys).items() if meaning.canonical == "reward/mean"]
+    found = [key for key, meaning in by_words(keys).meanings.items() if meaning.canonical == "reward/mean"]
     assert found == ([] if reward is None else [reward])
 
 
 def test_every_guess_is_called_a_guess_and_no_meaning_is_given_twice() -> None:
     keys = ["reward", "mean_reward", "loss", "pg_loss", "kl", "approx_kl", "entropy", "lr", "learning_rate", "val_acc"]
-    found = guess(keys)
+    found = by_words(keys).meanings
     assert all(meaning.kind.startswith("guess: ") for meaning in found.values())
     names = [meaning.canonical for meaning in found.values() if meaning.canonical != "kl/unidentified"]
     assert len(names) == len(set(names))

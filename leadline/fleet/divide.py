@@ -20,7 +20,7 @@ from ..review.store import mark as reviewed
 from ..shelf.row import Unit
 from ..sources.checkpoints import looks_saved
 from ..sources.paths import NO_LOGS, NO_SUFFIX, OF_THE_RUN, STATES, WEIGHTS, may_hold_settings
-from ..sources.remote import address_of, is_address, servers_runs
+from ..sources.remote import address_of, is_address
 from ..sources.rollouts import dumped
 from ..sources.walk import NOT_ENTERED
 
@@ -57,8 +57,10 @@ class _Part:
 def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
     """Yield the units at a folder, a file or an address. Raises LeadlineError where there is nothing."""
     if is_address(root):
+        from ..sources import online  # only for addresses
+
         address = address_of(root)
-        if (served := servers_runs(address)) is not None:
+        if (served := online.listed(address)) is not None:
             yield from (Unit(root, place, _digest([told]) if told else "") for place, told in served)
             return
         yield from _divided(root, address, _remote(address))

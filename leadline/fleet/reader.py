@@ -19,8 +19,7 @@ from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
 from ..shelf.summary import entry, found_at, unreadable
 from ..sources import build_run, find_runs
-from ..sources.around import Surroundings
-from ..sources.assemble import assemble
+from ..sources.assemble import Surroundings, assemble
 from ..sources.events import with_events
 from ..sources.folders import Found, FoundRun
 from ..sources.remote import Copy, is_address, reach
@@ -121,9 +120,8 @@ def _runs(place: str) -> Iterator[_Held]:
     if isinstance(reached, Copy):
         yield from _found(find_runs(reached.path), place)
         return
-    for reader in reached:
-        reader.update()
-        log = reader.log
+    for served in reached:
+        log = served.read()
         named = f"{place}#{log.run_id or log.label or 'run'}" if len(reached) > 1 else place
         yield _Held(named, _log_mark(log), None, log, partial(_served, named, log))
 

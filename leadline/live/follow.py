@@ -231,7 +231,8 @@ def identities(found: Found) -> list[str]:
 def _home(found: Found, run: FoundRun) -> str:
     """Return the folder of a run, or the file that was named."""
     if not found.place.is_dir():
-        return str(found.place.absolute()) if len(found.runs) == 1 and not found.others else _carrier_of(run)
+        alone = len(found.runs) == 1 and not (found.others or found.strangers)
+        return str(found.place.absolute()) if alone else _carrier_of(run)
     return str(run.home.absolute())
 
 

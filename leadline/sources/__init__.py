@@ -1,4 +1,4 @@
-"""From a path to a `Run`. A new carrier is one module and one entry in SOURCES."""
+"""From a path to a `Run`."""
 
 from __future__ import annotations
 
@@ -10,54 +10,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from ..digits import several
 from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, NotOneRun
 from ..event import Damaged, Event
 from ..run import Run, Samples
 from . import rollouts
-from .around import Surroundings
-from .assemble import assemble, refuse_other_training
+from .around import run_and_surroundings
+from .assemble import Surroundings, assemble, refuse_other_training
 from .events import with_events
-from .folders import SAMPLES, Found, Readers, run_and_surroundings, search
-from .mapping import mapping_near, named
+from .folders import SAMPLES, Found, Readers, search
+from .mapping import mapping_near
 from .remote import Copy, address_of, is_address, reach
-from .roles import recognised
 from .rollouts import read_samples
 from .same_run import CHOSEN, FoundRun, Joining
-from .source import HEAD, Log, Reader, Source, names_of
-from .text import BLOCK, TextSource, head_of, unpacked, unpacked_head
-from .walk import is_of_the_system, walk
+from .source import HEAD, SOURCES, Log, Reader, Source, recognised
+from .text import BLOCK, head_of, unpacked
+from .walk import system_disks, walk
 
 __all__ = [
-    "SOURCES", "Joining", "Log", "Reader", "Readers", "Source", "TEXT_SOURCES", "TextSource", "build_run",
+    "SOURCES", "Joining", "Log", "Reader", "Readers", "Source", "build_run",
     "find_runs", "open_run", "open_runs", "open_samples", "read_samples", "read_stream", "source_of",
 ]  # fmt: skip
 
-BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark among it
-SQLITE = b"SQLite format 3\0"
-TEXT_SOURCES = (
-    TextSource("notebook", "notebook", lambda path, head: path.suffix == ".ipynb" or b'"cell_type"' in head),
-    TextSource("json_lines", "jsonl", lambda path, head: head.lstrip(BLANK).startswith(b"{")),
-    TextSource(
-        "json_document",
-        "json",
-        lambda path, head: path.name == "trainer_state.json" or head.lstrip(BLANK).startswith((b"{", b"[")),
-    ),
-    TextSource("delimited", "csv", lambda path, head: True),
-    TextSource("console", "console", lambda path, head: True),  # any text at all, so last
-)
-# Folders, databases and binary files of trackers.
-TRACKERS = (
-    Source("wandb_file", "wandb", lambda path, head: head.startswith(b":W&B") or path.suffix == ".wandb"),
-    Source("swanlab_file", "swanlab", lambda path, head: head.startswith(b":SWL") or path.suffix == ".swanlab"),
-    Source(
-        "tensorboard",
-        "tensorboard",
-        lambda path, head: not head or ".tfevents." in path.name or b"brain.Event:" in head[:80],
-    ),
-    Source("mlflow_store", "mlflow", lambda path, head: not head or head.startswith(SQLITE)),
-    Source("trackio_store", "trackio", lambda path, head: head.startswith((SQLITE, b"PAR1"))),
-)
-SOURCES: tuple[Source, ...] = (*TRACKERS, *TEXT_SOURCES)  # asked in this order
+SHOWN = 5  # files that a message names
 
 
 def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Run:
@@ -69,9 +44,8 @@ def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, join
     if is_address(path):
         return _open_address(path, mapping, joining)
     place = Path(path)
-    with _opening(place):
-        found = find_runs(place, joining=joining)
-        return build_run(found, found.only(), str(place), mapping)
+    found = find_runs(place, joining=joining)
+    return build_run(found, found.only(), str(place), mapping)
 
 
 def open_samples(path: Path | str) -> Samples:
@@ -100,8 +74,7 @@ def open_runs(
     for run in found.runs:
         name = str(place) if len(found.runs) == 1 else found.path_of(run)
         try:
-            with _opening(place):
-                built = build_run(found, run, name, mapping)
+            built = build_run(found, run, name, mapping)
         except (NotAnRLRun, BadMapping) as error:
             refused = error
             continue
@@ -115,16 +88,19 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
     """Return the runs at a file or folder, not yet understood; raise if there is none. `mlflow.db#seed2` is the run of
     that label, name or id there. `readers` are those of earlier looks: only what was added since is read then."""
     with _opening(place):
-        place, chosen = _parted(place)
+        text, chosen = str(place), ""
+        if not place.exists():  # a run in it may be meant; both may hold the mark, so what exists decides
+            parts = [at for at, letter in enumerate(text) if letter == CHOSEN and Path(text[:at]).exists()]
+            place, chosen = (Path(text[: parts[0]]), text[parts[0] + 1 :]) if parts else (place, "")
         if not place.exists():
             there = next((folder for folder in place.absolute().parents if folder.is_dir()), Path("/"))
             raise NothingReadable(f"{place} does not exist.", next_step=f"{there} exists; check the spelling.")
         state = place.stat()  # devices have no end, and what the system shows as files is no log
-        if is_of_the_system(state) or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
+        if state.st_dev in system_disks() or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
             raise NothingReadable(
                 f"{place} is not a regular file.", next_step="pass a log file or a folder, or - for standard input."
             )
-        found = search(place, SOURCES, readers, joining=joining)
+        found = search(place, readers, joining=joining)
         if (not found.runs or found.runs[0].carriers[0].source != SAMPLES) and (kept := rollouts.kept_in(place)):
             raise _samples(place, kept)
         if not found.runs:
@@ -132,21 +108,13 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
         return found.choose(chosen) if chosen else found
 
 
-def _parted(place: Path) -> tuple[Path, str]:
-    """Part a path from the run in it that is meant. Both may hold the mark that parts them, so what exists decides."""
-    text = str(place)
-    parts = [at for at, letter in enumerate(text) if letter == CHOSEN]
-    if not parts or place.exists():
-        return place, ""
-    return next(((Path(text[:at]), text[at + 1 :]) for at in parts if Path(text[:at]).exists()), (place, ""))
-
-
 def build_run(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:
     """Return one of the runs that `find_runs` found; raise if it is another kind of training."""
-    told = {**mapping_near(found.place, working=Path.cwd()), **named(mapping or {})}
-    if not told:
-        refuse_other_training(run.logs, path=name)
-    return run_and_surroundings(found, run, name=name, mapping=told)[0]
+    with _opening(found.place):
+        told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
+        if not told:
+            refuse_other_training(run.logs, path=name)
+        return run_and_surroundings(found, run, name=name, mapping=told)[0]
 
 
 @contextlib.contextmanager
@@ -171,18 +139,18 @@ def _open_address(place: Path | str, mapping: Mapping[str, str] | None, joining:
         return replace(run, path=address, written_at=None)  # the files here are as young as the copy
     if len(reached) > 1:
         raise NotOneRun(
-            f"{address} contains {len(reached)} runs: {', '.join(str(one.log.label) for one in reached[:20])}.",
+            f"{address} contains {len(reached)} runs: {', '.join(one.name for one in reached[:20])}.",
             next_step="add the id of one to the address.",
         )
-    reached[0].update()
-    if not reached[0].log.table:
+    log = reached[0].read()
+    if not log.table:
         raise NothingReadable(f"no training steps at {address} yet.", next_step="wait for the first log row.")
-    return with_events(assemble(address, reached[0].log, Surroundings(), mapping=mapping))
+    return with_events(assemble(address, log, Surroundings(), mapping=mapping))
 
 
 def source_of(place: Path) -> Source | None:
     """Return the source that reads the file or tracker folder at `place`."""
-    return recognised(place, head_of(place), SOURCES) if place.exists() else None
+    return recognised(place, head_of(place)) if place.exists() else None
 
 
 def read_stream(data: bytes | Iterable[bytes], *, mapping: Mapping[str, str] | None = None) -> Run:
@@ -191,7 +159,8 @@ def read_stream(data: bytes | Iterable[bytes], *, mapping: Mapping[str, str] | N
     head = b""
     while len(head) < HEAD and (piece := next(pieces, b"")):
         head += piece
-    source = next((one for one in TEXT_SOURCES if one.recognises(Path("-"), unpacked_head(head[:HEAD]))), None)
+    begun = next(unpacked(iter([head[:HEAD]])), b"")[:HEAD]
+    source = next((one for one in SOURCES if one.is_text and one.recognises(Path("-"), begun)), None)
     parser = None if source is None else source.parser()
     size = 0
     for chunk in unpacked(itertools.chain([head], pieces)):
@@ -232,7 +201,7 @@ def _nothing_in(found: Found) -> NothingReadable:
     missing = f" ({'; '.join(found.notes)})" if found.notes else ""
     there = f"{place} ({place.stat().st_size} bytes) isn't in a known log format"
     if place.is_dir():
-        held = names_of(sorted(place.iterdir()))
+        held = several([path.name for path in sorted(place.iterdir())], SHOWN)
         there = f"{place} contains no known log, only {held}" if held else f"{place} is empty"
     return NothingReadable(
         f"{there}{missing}.",

@@ -5,19 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from ..errors import NotAnRLRun
-from ..records import dataclass, replace
-from ..run import REWARD, Question, Run, Series, Steps, Values
+from ..records import dataclass, field, replace
+from ..run import (
+    REWARD,
+    Checkpoint,
+    Config,
+    Question,
+    Rollouts,
+    Run,
+    Samples,
+    Series,
+    Steps,
+    Telemetry,
+    Values,
+)  # fmt: skip
 from ..vocabulary import Meaning, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, may_be_reward, meant, of_tools, other_training
 from ..vocabulary.names import prefixes, tokens
-from ..vocabulary.rules import RULES, Floats, Logged
+from ..vocabulary.rules import ruled
 from . import settings
-from .around import Surroundings
-from .events import damage, ends, resumes
+from .events import damage_and_end, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
 from .row import NO_LOGS, computed, is_held_out, settled
@@ -38,6 +50,21 @@ FEWEST = 4
 ROUNDED = 1e-6  # of a value: what single precision rounds off
 DIGITS = 1e-3  # of the spread: what printing may have rounded off
 MOST = 40  # columns that are compared
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """All that was found around the logs of a run; nothing for a log that came through a pipe."""
+
+    config: Config = field(default_factory=Config)
+    checkpoints: tuple[Checkpoint, ...] = ()
+    rollouts: Samples = field(default_factory=Rollouts)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    evaluations: Mapping[str, Column] = field(default_factory=dict)
+    rollout_format: str | None = None
+    settings_files: tuple[Path, ...] = ()
+    telemetry_files: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,14 +109,18 @@ def assemble(
     every = [logs] if isinstance(logs, Log) else logs
     algorithm = settings.merged([around.config, *(settings.config_from(log.settings) for log in every)]).algorithm
     views = [_view(log, algorithm, told) for log in every]
-    views.sort(key=lambda view: view.standing, reverse=True)
+    if len(views) > 1:
+        views.sort(key=lambda view: view.standing, reverse=True)
     best = views[0]
     # Rows that were only counted have no place on the clock of another log's steps.
     views = [best, *(view for view in views[1:] if view.log.counts_rows == best.log.counts_rows)]
-    check(told, {view.prefix + key for view in views for key in view.columns}, max(view.log.attempts for view in views))
+    if told:
+        keys = {view.prefix + key for view in views for key in view.columns}
+        check(told, keys, max(view.log.attempts for view in views))
     updates = around.config.updates_per_batch or _updates_from(best)
     merged, questions = _merged(views, told)
-    merged += _evaluated(around, merged)
+    if around.evaluations:
+        merged += _evaluated(around, merged)
     series, unread = _series(merged, updates)
     said = {key: value for view in reversed(views) for key, value in view.log.settings.items()}
     config = settings.merged([around.config, settings.config_from(said)])
@@ -104,7 +135,7 @@ def assemble(
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.
     telling = [view.log for view in views if view is best or not view.log.captured]
-    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage(log), *ends(log)))
+    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage_and_end(log)))
     machine = around.telemetry
     if any(view.log.telemetry for view in views):
         from .telemetry import join  # only for runs whose tracker watched the machine
@@ -196,7 +227,9 @@ def _merged(views: Sequence[LogView], told: Mapping[str, str]) -> tuple[list[Und
     names: set[str] = set()
     questions: tuple[Question, ...] = ()
     for view in views:
-        columns = {key: _whole_steps(view.log, column) for key, column in view.columns.items()}
+        columns = view.columns
+        if view.log.repeats == "parts":
+            columns = {key: _whole_steps(column) for key, column in columns.items()}
         meanings = _meanings(view, columns, told, taken=names)
         fresh: dict[object, int] = {}
         for key, column in columns.items():
@@ -325,16 +358,16 @@ def _candidates_for_reward(
     return tuple(unknown[:MOST_ASKED])
 
 
-def _counts(values: Floats) -> bool:
+def _counts(values: Values) -> bool:
     """Return whether values stand still, or only go up by whole numbers: a setting, a clock, a count."""
     known = values[np.isfinite(values)]
     whole = np.all(known[1:] >= known[:-1]) and np.all(known == np.round(known))
     return bool(whole or np.all(known == known[:1]))
 
 
-def _whole_steps(log: Log, column: Column) -> Column:
-    """Return one value for the rows that are parts of one step, where the log writes a step in parts."""
-    if log.repeats != "parts" or len(column.steps) < 2 or not np.any(column.steps[1:] == column.steps[:-1]):
+def _whole_steps(column: Column) -> Column:
+    """Return one value for the rows that are parts of one step."""
+    if len(column.steps) < 2 or not np.any(column.steps[1:] == column.steps[:-1]):
         return column
     starts = np.flatnonzero(np.append(True, column.steps[1:] != column.steps[:-1]))
     counts = np.diff(np.append(starts, len(column.steps)))
@@ -365,18 +398,14 @@ def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tu
 
 def _ruled(one: Understood, meaning: Meaning, updates: float | None, groups: Mapping[int, float]) -> Series:
     """Return the series of a column, its numbers turned into canonical ones where the dialect names a rule."""
+    name, column = meaning.canonical, one.column
     if not meaning.rule:
-        return _one(one, meaning.canonical, meaning.kind, one.column)
-    name = meaning.canonical
-    counted: Floats | None = None
-    if meaning.rule == "share_of_groups":
-        if not groups:
-            return _one(one, f"{name.removesuffix('_frac')}_count", meaning.kind, one.column)
-        counted = np.array([groups.get(step, np.nan) for step in one.column.steps.tolist()])
-    ruled = RULES[meaning.rule](Logged(one.column.steps, one.column.values, updates, counted))
-    walls = one.column.walls if len(ruled.steps) == len(one.column.steps) else np.full(len(ruled.steps), np.nan)
-    kind = ", ".join(part for part in (meaning.kind, ruled.says) if part)
-    return _one(one, name, kind, Column(ruled.steps, ruled.values, walls))
+        return _one(one, name, meaning.kind, column)
+    if meaning.rule == "share_of_groups" and not groups:
+        return _one(one, f"{name.removesuffix('_frac')}_count", meaning.kind, column)
+    steps, values, says = ruled(meaning.rule, column.steps, column.values, updates=updates, groups=groups)
+    walls = column.walls if len(steps) == len(column.steps) else np.full(len(steps), np.nan)
+    return _one(one, name, ", ".join(filter(None, (meaning.kind, says))), Column(steps, values, walls))
 
 
 def _one(one: Understood, name: str, kind: str, column: Column) -> Series:
@@ -451,11 +480,9 @@ def _is_mean_of(mean: Column, column: Column) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest are nobody's mean
         so_far = np.cumsum(values) / np.arange(1, len(values) + 1)
-        return bool(np.allclose(smooth, so_far, rtol=0.0, atol=DIGITS * spread)) or _forgets(smooth, values, spread)
-
-
-def _forgets(smooth: np.ndarray, values: np.ndarray, spread: float) -> bool:
-    """Return whether every value moves the mean by the same share of its distance to it."""
-    moved, away = np.diff(smooth), values[1:] - smooth[:-1]
-    share = float(moved @ away) / float(away @ away) if float(away @ away) > 0.0 else 0.0
-    return 0.0 < share < 1.0 and bool(np.allclose(moved, share * away, rtol=0.0, atol=DIGITS * spread))
+        if np.allclose(smooth, so_far, rtol=0.0, atol=DIGITS * spread):
+            return True
+        # One that forgets: every value moves it by the same share of its distance to it.
+        moved, away = np.diff(smooth), values[1:] - smooth[:-1]
+        share = float(moved @ away) / float(away @ away) if float(away @ away) > 0.0 else 0.0
+        return 0.0 < share < 1.0 and bool(np.allclose(moved, share * away, rtol=0.0, atol=DIGITS * spread))

@@ -30,6 +30,28 @@ class Naming:
     folder: bool = True  # else a single file
 
 
+def find(saved: Iterable[Path], files: Iterable[Path], last_step: int | None) -> tuple[Checkpoint, ...]:
+    """Return the saved states at these places, and those that a list among `files` names, one a step: of several
+    (actor and critic, weights exported beside) the one a run would be resumed from, and a whole one before a partial
+    one. `last_step` is where the log ends: some are saved there without a step."""
+    found: list[Checkpoint] = []
+    counted: dict[Path, list[Checkpoint]] = {}  # those of RLlib, whose names say how many there were before
+    for place in saved:
+        state = recognise(place) or without_step(place, last_step)
+        if state is not None:
+            (counted.setdefault(place.parent, []) if place.name.startswith("checkpoint_") else found).append(state)
+    for folder, states in counted.items():
+        found += rllib_iterations(states, folder / "result.json")
+    for file in files:
+        found += from_list(file) if file.name == "checkpoints.jsonl" else ()
+    best: dict[int, Checkpoint] = {}
+    for one in sorted(found, key=lambda one: one.path):
+        other = best.get(one.step)
+        if other is None or _rank(one) < _rank(other):
+            best[one.step] = one
+    return tuple(best[step] for step in sorted(best))
+
+
 def recognise(place: Path) -> Checkpoint | None:
     """Return the saved state at a path, told by its name and what lies in it; None if it is none."""
     for naming in NAMINGS:
@@ -46,17 +68,6 @@ def recognise(place: Path) -> Checkpoint | None:
 def looks_saved(name: str) -> bool:
     """Return whether a folder of that name is a saved state, which a search for logs need not enter deeply."""
     return any(naming.folder and naming.pattern.fullmatch(name) for naming in NAMINGS)
-
-
-def settle(found: Iterable[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """Return one state a step: of several (actor and critic, weights exported beside) the one a run would be resumed
-    from, and a whole one before a partial one."""
-    best: dict[int, Checkpoint] = {}
-    for one in sorted(found, key=lambda one: one.path):
-        other = best.get(one.step)
-        if other is None or _rank(one) < _rank(other):
-            best[one.step] = one
-    return tuple(best[step] for step in sorted(best))
 
 
 def _rank(one: Checkpoint) -> tuple[object, ...]:
@@ -259,12 +270,11 @@ NAMINGS: tuple[Naming, ...] = (
 )
 
 
-def without_step(place: Path) -> Checkpoint | None:
+def without_step(place: Path, last_step: int | None = None) -> Checkpoint | None:
     """Return a state whose name tells no step. Stable-baselines3 keeps the count in a JSON part of its zip; it is the
-    only part that is opened, the others are pickles. CleanRL saves once, at the end: step -1 stands for the last
-    one."""
+    only part that is opened, the others are pickles. CleanRL saves once, at the end."""
     if place.name.endswith(".cleanrl_model"):
-        return Checkpoint(-1, str(place), _zip(place, 0))
+        return None if last_step is None else Checkpoint(last_step, str(place), _zip(place, 0))
     if place.suffix != ".zip":
         return None
     import zipfile

@@ -12,7 +12,6 @@ from ..errors import NothingReadable
 from .source import Log
 from .tracked import Tracked
 
-MARK = b"SQLite format 3\0"
 LOCKED = "is locked by the program that writes to it"
 PATIENCE = 5.0  # seconds to wait for a writer to let go
 

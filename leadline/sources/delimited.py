@@ -99,7 +99,7 @@ class Separated:
         self._wordy += not has_number
         if len(self._first) < ENOUGH:
             self._first.append(dict(values))
-        if not (has_number and self._counted(values) and self._rows.add_sure(values)):
+        if not (has_number and self._counted(values) and self._rows.add(values, sure=True)):
             self._unreadable.append((self._number, len(self._rows)))
 
     def _counted(self, values: dict[str, object]) -> bool:

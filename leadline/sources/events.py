@@ -1,5 +1,5 @@
 """What happened to a run that its own rows, numbers and settings tell exactly: resumes, damage, its end, learning-rate
-steps, resets of the reference, when it is evaluated.
+steps, resets of the reference.
 
 Each event is told by a first part of the log alone, and carries the step whose log completes that part
 (`Event.known_step`): a log cut there shows the same events (docs/decisions/0002).
@@ -15,7 +15,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from ..event import Damaged, Ended, Evaluated, Event, NewReference, RateStep, Resumed, WarmUpEnd
+from ..event import Damaged, Ended, Event, NewReference, RateStep, Resumed, WarmUpEnd
 from ..run import Run, Series
 from .source import Log
 
@@ -23,22 +23,21 @@ SUDDEN = 10.0  # times the change of the points beside it: schedules are smooth,
 NOTICED = 1.05  # a change by less is rounding
 ROUNDED = 1.5  # units of the last digit: so is a change by less than this
 EACH = 50  # resets of the reference that are listed one by one
-FELL_TO = 0.1  # of where KL stood: a reset reference equals the policy, so KL starts again near zero
-BEFORE = 5  # points by which it is told where KL stood
-SYNCS = ("sync_ref_model", "reset_reference", "update_ref_every_epoch", "reset_ref_model")
 
 
 def with_events(run: Run) -> Run:
-    """Return the run with the events its series and settings tell."""
-    rates = [event for series in _all(run, "lr") for event in _steps_in(series)]
-    told = dict.fromkeys([*rates, *_resets(run), *_evaluations(run)])  # two keys may tell the same
-    return replace(run, events=tuple(sorted([*run.events, *told], key=lambda event: event.step)))
-
-
-def _all(run: Run, name: str) -> list[Series]:
-    """Return every series that is called so. Which of several keys takes the plain name may change with `until`; what
-    each of them tells does not."""
-    return [series for series in run.series if series.name.partition("@")[0] == name]
+    """Return the run with the events its series and settings tell. Which of several keys takes a plain name may change
+    with `until`; what each of them tells does not."""
+    rates = [series for series in run.series if series.name.partition("@")[0] == "lr"]
+    told = [event for series in rates for event in _steps_in(series)]
+    interval, first, last = run.config.reference_sync_steps, run.first_step, run.last_step
+    if interval is not None and first is not None and last is not None:
+        resets = range(max(interval, -(-first // interval) * interval), last + 1, interval)
+        told += [Event("reference_reset", step, NewReference()) for step in resets[:EACH]]
+        if len(resets) > EACH:
+            told.append(Event("reference_reset", resets[EACH], NewReference(every=interval)))
+    events = [*run.events, *dict.fromkeys(told)]  # two keys may tell the same
+    return replace(run, events=tuple(sorted(events, key=lambda event: event.step)))
 
 
 def _steps_in(series: Series) -> Iterator[Event]:
@@ -82,46 +81,6 @@ def _warm_up(rates: list[float], last_digit: list[float]) -> int | None:
     return top if rates[top] > NOTICED * rates[0] else None
 
 
-def _resets(run: Run) -> Iterator[Event]:
-    interval, last, first = run.config.reference_sync_steps, run.last_step, run.first_step
-    if last is None or first is None:
-        return
-    if interval is not None:
-        done = range(max(1, -(-first // interval)), last // interval + 1)
-        for number in done[:EACH]:
-            yield Event("reference_reset", number * interval, NewReference())
-        if len(done) > EACH:
-            yield Event("reference_reset", done[EACH] * interval, NewReference(every=interval))
-    elif any(key.rsplit(".", 1)[-1] in SYNCS and value is True for key, value in run.config.raw.items()):
-        for series in _all(run, "kl/ref"):
-            yield from _falls_to_zero(series)
-
-
-def _falls_to_zero(series: Series) -> Iterator[Event]:
-    """Yield where KL falls at once to a small part of where it stood. Looked for only where the settings announce it: a
-    KL that falls may have many reasons."""
-    seen = series.finite
-    steps, values = series.steps[seen].tolist(), np.abs(series.values[seen])
-    since = 0
-    for place in range(BEFORE, len(steps)):
-        if place - since >= BEFORE and values[place] < FELL_TO * float(np.median(values[place - BEFORE : place])):
-            since = place
-            yield Event("reference_reset", steps[place], NewReference(by_kl=True))
-
-
-def _evaluations(run: Run) -> Iterator[Event]:
-    """Yield how often the run is evaluated, once two gaps in a row are equal."""
-    held_out = [series.steps for series in run.series if series.name.startswith("eval/")]
-    if not held_out:
-        return
-    steps = np.unique(np.concatenate(held_out))
-    gaps = np.diff(steps)
-    even = np.flatnonzero(gaps[1:] == gaps[:-1])
-    if len(even):
-        first, gap = int(even[0]), int(gaps[even[0]])
-        yield Event("evaluation", int(steps[first]), Evaluated(gap), known_step=int(steps[first + 2]))
-
-
 def resumes(log: Log) -> list[Event]:
     """Where the log goes back to an earlier step, or writes a step anew with other values.
 
@@ -150,8 +109,9 @@ def resumes(log: Log) -> list[Event]:
     return events
 
 
-def damage(log: Log) -> list[Event]:
-    """Return what could not be read, at the step after which it stands."""
+def damage_and_end(log: Log) -> list[Event]:
+    """Return what could not be read, at the step after which it stands, and the end of the run, where the log says so
+    after its last row."""
     steps = log.table.row_steps
     if not len(steps):
         return []
@@ -161,10 +121,6 @@ def damage(log: Log) -> list[Event]:
     ]
     if log.torn:
         events.append(Event("torn", int(steps[-1]), Damaged()))
+    if log.ended is not None:
+        events.append(Event("ended", int(steps.max()), Ended(log.ended)))
     return events
-
-
-def ends(log: Log) -> list[Event]:
-    """Return the end of the run, where the log says so after its last row."""
-    steps = log.table.row_steps
-    return [Event("ended", int(steps.max()), Ended(log.ended))] if log.ended is not None and len(steps) else []

@@ -6,30 +6,22 @@ import contextlib
 import glob
 import math
 import os
-import re
-import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
 
 from ..digits import exact_sum
 from ..errors import LeadlineError, NothingReadable, NotOneRun
-from ..event import Damaged, Event
 from ..records import dataclass, field, replace
-from ..run import Run
+from ..vocabulary.guess import SAMPLED
 from . import roles, rollouts
-from .around import Surroundings, look_around
-from .assemble import assemble
-from .checkpoints import looks_saved, recognise
-from .events import with_events
-from .paths import belongs_to_a_log, is_captured, is_rotated, keeps_samples
+from .checkpoints import looks_saved
+from .paths import ROTATED, belongs_to_a_log, is_captured
 from .roles import Carrier, Role
-from .row import NO_LOGS, runs_in
-from .same_run import CHOSEN, Joining, attempts, group, last_step
+from .row import NO_LOGS, has_words, runs_in
+from .same_run import CHOSEN, Joining, group, kept_apart, last_step
 from .same_run import FoundRun as FoundRun
-from .source import Log, Reader, Source
+from .source import Log, Reader, Source, recognised
 from .table import Table
 from .text import head_of
 from .walk import Walk, walk
@@ -37,11 +29,8 @@ from .walk import Walk, walk
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
 MOST_ROTATED = 50
 NEAR = 2  # folders below a log file in which its surroundings are looked for
-
-
 SAMPLES = "samples"  # what is read if nobody logged numbers
 FEWEST_STEPS, MOST_STEPS = 3, 20_000  # of samples that make a curve
-OF_ZONES = 15 * 3600.0  # seconds: no two time zones lie further apart from UTC than 14 hours
 
 
 class Readers:
@@ -90,14 +79,9 @@ class Found:
     passed_over: tuple[str, ...] = ()  # torn copies of a log that is there whole
     notes: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()  # why logs were not taken for one run
-    others: tuple[Path, ...] = ()  # where logs of no run, or of one that was not chosen, lie
-    strangers: frozenset[Path] = frozenset()  # logs of runs that were not chosen
+    others: tuple[Path, ...] = ()  # where logs of no run lie
+    strangers: tuple[FoundRun, ...] = ()  # runs that were not chosen
     roles: Mapping[Path, tuple[Role, str]] = field(default_factory=dict)  # what the files are that are no logs, and why
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """What lies there and was not read, and why."""
-        return (*self.seen.notes, *self.notes)
 
     def only(self) -> FoundRun:
         """Return the one run there; an error that lists them if there are several."""
@@ -106,7 +90,6 @@ class Found:
         raise NotOneRun(
             f"{self.place} contains {len(self.runs)} runs: {', '.join(run.span for run in self.runs[:12])}"
             f"{' and others' * (len(self.runs) > 12)}.",
-            tried="; ".join(run.said() for run in self.runs[:12]),
             next_step=f"pass one ({self.path_of(self.runs[0])}), or --all. If they are one run, use --join.",
         )
 
@@ -119,124 +102,48 @@ class Found:
         named = [run for run in self.runs if name in (run.name, run.label)]
         chosen = named or [run for run in self.runs if name in run.called]
         if len(chosen) == 1:
-            rest = [run for run in self.runs if run is not chosen[0]]
-            elsewhere = [home for run in rest for home in run.homes]
-            logs = {carrier.path for run in rest for carrier in run.carriers} - {one.path for one in chosen[0].carriers}
-            others = (*self.others, *elsewhere)
-            return replace(self, runs=tuple(chosen), others=others, strangers=self.strangers | logs)
+            rest = tuple(run for run in self.runs if run is not chosen[0])
+            return replace(self, runs=tuple(chosen), strangers=rest)
         listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
         if not chosen:
-            raise NothingReadable(
-                f"no run {name} in {self.place}.", tried=listed, next_step=f"name one after the #: {listed}."
-            )
+            raise NothingReadable(f"no run {name} in {self.place}.", next_step=f"name one after the #: {listed}.")
         raise NotOneRun(
             f"{self.place} contains {len(chosen)} runs called {name}.",
             tried="; ".join(f"{run.label}: {', '.join(sorted(run.called))}" for run in chosen[:12]),
             next_step="name one by its id.",
         )
 
-    def around(self, run: FoundRun) -> Surroundings:
-        """Return what lies around one of the runs: where no log of another lies closer."""
-        elsewhere = [home for other in self.runs if other is not run for home in other.homes]
-        seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
-        steps = run.steps
-        asked = self.place if self.place.is_dir() else self.place.absolute().parent
-        state = recognise(asked) if looks_saved(asked.name) else None
-        foreign, unsure = self._not_of(run, seen)
-        around = look_around(
-            seen,
-            others=foreign | unsure,
-            steps=run.every_step,
-            last_step=steps[1] if steps else None,
-            span=run.written,
-            until=None if state is None else state.step,
-        )
-        names = ", ".join(sorted(file.name for file in unsure)[:3])
-        said = [f"Skipped (samples of any of {len(self.runs)} runs): {names}"] if unsure else []
-        return replace(around, notes=(*around.notes, *said, *self.notes))
 
-    def _not_of(self, run: FoundRun, seen: Walk) -> tuple[set[Path], set[Path]]:
-        """Return the files whose samples are not the run's: logs of other runs, and what is called like the log that
-        was asked for; and the files of samples that may be of any of several runs, since these live in one folder and
-        the path names none of their logs."""
-        mine = {carrier.path for carrier in run.carriers}
-        logs = {carrier.path for other in self.runs for carrier in other.carriers} | self.strangers
-        asked = self.place.absolute() if self.place.is_file() else None
-        files = [file for file in seen.files if file.absolute() not in mine]
-        like = [
-            file for file in files if asked and (asked.parent, asked.suffix) == (file.absolute().parent, file.suffix)
-        ]
-        foreign = {file for file in like if not rollouts.is_samples(file)}
-        foreign |= {file for file in files if file.absolute() in logs}
-        shared = any(run.homes & other.homes for other in self.runs if other is not run)
-        kept = [file for file in files if shared and keeps_samples(file)]
-        named = re.compile("|".join(rf"(?<![^\W_]){re.escape(path.stem)}(?![^\W_])" for path in mine))
-        return foreign, {file for file in kept if not named.search(str(file.relative_to(seen.root)))}
-
-
-def run_and_surroundings(
-    found: Found, run: FoundRun, *, name: str, mapping: Mapping[str, str] | None = None
-) -> tuple[Run, Surroundings]:
-    """Return one of the runs that were found, with all that happened to it, and what of it came from around its
-    logs."""
-    around = found.around(run)
-    used = run.used
-    built = assemble(name, [carrier.log for carrier in used], around, mapping=mapping)
-    torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
-    later = attempts([carrier for carrier in used if not carrier.log.captured])
-    events = (*built.events, *later, *torn)
-    written_at = _last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
-    return with_events(replace(built, events=events, written_at=written_at)), around
-
-
-def _last_written(run: Run, logs: Sequence[Path], files: Iterable[Path]) -> float | None:
-    """Return when a run was last written, as its rows say: a copied file is as young as its copy. A clock of another
-    time zone may have dated the rows, so a log file that changed within hours after the last of them is believed
-    instead. `files`: all that were seen."""
-    walls = [series.walls for series in run.series + run.unread if series.walls is not None]
-    said = max((float(known.max()) for times in walls if len(known := times[np.isfinite(times)])), default=None)
-    # The time of a folder stands still while a file in it grows.
-    changes = []
-    for file in {*logs, *(file for file in files if any(log in file.absolute().parents for log in logs))}:
-        with contextlib.suppress(OSError):  # gone meanwhile
-            state = file.stat()
-            changes += [state.st_mtime] if stat.S_ISREG(state.st_mode) else []
-    changed = max(changes, default=None)
-    if said is None:
-        return changed
-    return changed if changed is not None and 0.0 < changed - said <= OF_ZONES else said
-
-
-def search(
-    place: Path, sources: Sequence[Source], readers: Readers | None = None, *, joining: Joining = "by evidence"
-) -> Found:
+def search(place: Path, readers: Readers | None = None, *, joining: Joining = "by evidence") -> Found:
     """Return every run at a file or folder. Raises only when the place itself cannot be opened. `readers` are those of
     earlier looks at it; `joining` is what the user says of which logs are one run."""
     readers = readers or Readers()
     notes: list[str] = []
+    folder = place if place.is_dir() else place.absolute().parent
+    saved = looks_saved(folder.name)
+    home = folder.absolute().parent if saved else folder  # of the run
     if not place.is_dir():
-        seen = walk(home_of(place), deepest=NEAR, enter=belongs_to_a_log)
+        seen = walk(home, deepest=NEAR, enter=belongs_to_a_log)
         if (curve := _of_samples([place]) if rollouts.kept_in(place) else None) is not None:
             return _found(place, [curve], seen, notes, joining=joining)
-        held = _with_rotated(place, _read(place, sources, readers), sources, readers)
+        held = _with_rotated(place, _read(place, readers), readers)
         return _found(place, held, seen, notes, joining=joining)
     with os.scandir(place):  # a folder that cannot be listed is an error, not an empty one
         pass
-    saved = looks_saved(place.name)
-    seen = walk(home_of(place), deepest=NEAR) if saved else walk(place)
+    seen = walk(home, deepest=NEAR) if saved else walk(home)
     carriers: list[Carrier] = []
     passed_over: list[str] = []
-    own = _kept(seen, lambda path: path.is_relative_to(place.absolute())) if saved else seen
-    files = roles.sort_files(own, sources)
-    for alternatives in files.logs:
+    own = seen.where(lambda path: path.is_relative_to(place.absolute())) if saved else seen
+    logs, others = roles.sort_files(own)
+    for alternatives in logs:
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
-        carriers += _furthest(alternatives, sources, readers, notes, passed_over)
+        carriers += _furthest(alternatives, readers, notes, passed_over)
     if not any(roles.is_rl(carrier.log) for carrier in carriers if carrier.log.table):
         curve = _of_samples(seen.files)
         carriers += [curve] if curve is not None else []
-    return replace(_found(place, carriers, seen, notes, passed_over, joining=joining), roles=files.others)
+    return replace(_found(place, carriers, seen, notes, passed_over, joining=joining), roles=others)
 
 
 def _of_samples(files: Sequence[Path]) -> Carrier | None:
@@ -272,66 +179,27 @@ def _curve(kept: rollouts.KeptSamples) -> Log | None:
     return Log(table, counts_rows=kept.in_order, notes=(note,))
 
 
-def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source], readers: Readers) -> list[Carrier]:
+def _with_rotated(place: Path, carriers: list[Carrier], readers: Readers) -> list[Carrier]:
     """Return the logs in a file, and those of the same run that were moved out of its way when it grew:
     `train.log.1`."""
     if len(carriers) != 1 or not carriers[0].log.table:
         return carriers
     moved = [
-        file for file in place.absolute().parent.glob(f"{glob.escape(place.name)}[.-]*") if is_rotated(place, file)
+        file
+        for file in place.absolute().parent.glob(f"{glob.escape(place.name)}[.-]*")
+        if ROTATED.fullmatch(file.name[len(place.name) :]) and file.is_file()
     ]
     earlier: list[Carrier] = []
     for file in sorted(moved)[:MOST_ROTATED]:
         with contextlib.suppress(OSError, LeadlineError):  # moved on, or not ours to read
-            earlier += [carrier for carrier in _read(file, sources, readers) if carrier.log.table]
-    together = group([*carriers, *earlier]).groups if earlier else ()
+            earlier += [carrier for carrier in _read(file, readers) if carrier.log.table]
+    together, _ = group([*carriers, *earlier])
     return next((list(held.carriers) for held in together if carriers[0] in held.carriers), carriers)
 
 
-def home_of(place: Path) -> Path:
-    """Return the folder of the run that a file or a saved state belongs to."""
-    folder = place if place.is_dir() else place.absolute().parent
-    return folder.absolute().parent if looks_saved(folder.name) else folder
-
-
-def territory(seen: Walk, homes: Collection[Path], others: Collection[Path]) -> Walk:
-    """Return what of a walk belongs to the run that lives in `homes`: all around it, as far as no log of another lies
-    closer. Where it shares its folder with another, only that folder and what lies below it."""
-    if not others:
-        return seen
-    root = seen.root.absolute()
-    strangers = [other for other in others if other not in homes]
-    mine = {_widest(home, strangers, root) for home in homes}
-    theirs = {_widest(other, homes, root) for other in strangers} - mine
-
-    def belongs(path: Path) -> bool:
-        above = (path, *path.parents)
-        closest = next((folder for folder in above if folder in mine or folder in theirs), None)
-        return closest in mine
-
-    return _kept(seen, belongs)
-
-
-def _widest(home: Path, others: Collection[Path], root: Path) -> Path:
-    """Return the highest folder above `home`, within what was walked, that is not above a log of another run."""
-    widest = home
-    for folder in home.parents:
-        if not folder.is_relative_to(root) or any(other.is_relative_to(folder) for other in others):
-            break
-        widest = folder
-    return widest
-
-
-def _kept(seen: Walk, belongs: Callable[[Path], bool]) -> Walk:
-    def some(paths: list[Path]) -> list[Path]:
-        return [path for path in paths if belongs(path.absolute())]
-
-    return replace(seen, files=some(seen.files), folders=some(seen.folders), saved=some(seen.saved))
-
-
-def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carrier]:
+def _read(place: Path, readers: Readers) -> list[Carrier]:
     """Return the logs in one file or tracker folder; none when no source recognises it."""
-    source = roles.recognised(place, head_of(place), sources)
+    source = recognised(place, head_of(place))
     if source is None:
         return []
     carriers = []
@@ -345,7 +213,6 @@ def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carr
 
 def _furthest(
     candidates: Sequence[Path],
-    sources: Sequence[Source],
     readers: Readers,
     notes: list[str],
     passed_over: list[str],
@@ -354,7 +221,7 @@ def _furthest(
     torn: list[list[Carrier]] = []
     for place in candidates:
         try:
-            carriers = _read(place, sources, readers)
+            carriers = _read(place, readers)
         except OSError as error:  # it vanished, it is not ours to read
             notes.append(f"{place.name} could not be read: {error.strerror or str(error)}")
             continue
@@ -368,12 +235,8 @@ def _furthest(
             torn.append(carriers)
     else:
         best = max(torn, key=lambda held: max(last_step(carrier.log) for carrier in held), default=[])
-    passed_over += [_short(carrier.path) for held in torn if held is not best for carrier in held]
+    passed_over += [carrier.short for held in torn if held is not best for carrier in held]
     return best
-
-
-def _short(path: Path) -> str:
-    return f"{path.parent.name}/{path.name}"
 
 
 def _found(
@@ -393,35 +256,37 @@ def _found(
         readable = [carrier for carrier in readable if carrier not in aside]
         if aside:
             notes.append(f"Skipped (an index of runs or single records, not a log): {_some(aside)}")
-    grouped = group(readable, joining)
-    groups = list(grouped.groups)
+    groups, links = group(readable, joining)
     tests = (
         ("an index of runs, not a log", roles.is_index, False),
         ("a coarser copy of the log beside it", roles.is_coarse_print, False),
         # Of which run is not known, but they are no training, unless there is nothing else.
         ("only evals", lambda one, firsts: roles.is_only_evaluated(one), True),
     )
-    for kind, is_no_run, unless_all in tests if joining == "by evidence" else ():
+    for kind, is_no_run, unless_all in tests if joining == "by evidence" and len(groups) > 1 else ():
         firsts = [held.carriers[0] for held in groups]
         left_out = [held for held in groups if all(is_no_run(one, firsts) for one in held.carriers)]
         if left_out and not (unless_all and len(left_out) == len(groups)):
             groups = [held for held in groups if held not in left_out]
             notes.append(f"Skipped ({kind}): {_some([held.carriers[0] for held in left_out])}")
-    telling = [held for held in groups if any(roles.is_rl(carrier.log) for carrier in held.carriers)]
-    telling = telling or [held for held in groups if any(roles.is_sampled(carrier.log) for carrier in held.carriers)]
     others: list[Carrier] = []
-    if telling and len(telling) < len(groups):
-        others = [carrier for held in groups if held not in telling for carrier in held.carriers]
+    if len(groups) > 1:
+        telling = [held for held in groups if any(map(roles.is_rl, held.logs))] or [
+            held for held in groups if any(log.not_rl is None and has_words(log.table, SAMPLED) for log in held.logs)
+        ]
+        others = [one for held in groups if telling and held not in telling for one in held.carriers]
+        groups = telling or groups
+    if others:
         notes.append(f"Skipped (no reward): {_some(others)}")
-        groups = telling
     names = _names(place.absolute(), [held.carriers for held in groups])
     runs = tuple(replace(held, name=name) for held, name in zip(groups, names, strict=True))
     elsewhere = tuple(dict.fromkeys(carrier.home for carrier in others))
-    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), grouped.apart(groups), elsewhere)
+    apart = kept_apart(links, groups) if links else ()
+    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), apart, elsewhere)
 
 
 def _some(carriers: Sequence[Carrier]) -> str:
-    return ", ".join(_short(carrier.path) for carrier in carriers[:6]) + " ..." * (len(carriers) > 6)
+    return ", ".join(f"{one.path.parent.name}/{one.path.name}" for one in carriers[:6]) + " ..." * (len(carriers) > 6)
 
 
 def _names(place: Path, groups: Sequence[Sequence[Carrier]]) -> list[str]:

@@ -18,7 +18,7 @@ from .clock import STEPS, step_key
 from .number import as_number, as_step, flat, loads
 from .paths import COUNT
 from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
-from .source import Log, Reader
+from .source import BLANK, Log, Reader
 from .table import Table
 from .text import TextReader
 
@@ -44,8 +44,6 @@ def recognises(path: Path, head: bytes) -> bool:
     """Return whether the first part of a document already holds rows or columns."""
     if is_state(path, head):
         return True
-    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
-        return False
     document = DocumentRows()
     document.feed(head)
     return bool(document.log().table)
@@ -53,7 +51,7 @@ def recognises(path: Path, head: bytes) -> bool:
 
 def is_state(path: Path, head: bytes) -> bool:
     """Return whether a file is the state of a Trainer, by its name or by what only such a state holds."""
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = head.lstrip(BLANK)
     return path.name == STATE or (start.startswith(b"{") and any(sign in head for sign in STATE_SIGNS))
 
 
@@ -91,19 +89,15 @@ class Document:
             return _mended(text) if f'"{HISTORY}"' not in text else (_recovered(text), True)
 
 
-class DocumentRows:
+class DocumentRows(Document):
     """The rows inside a document, or inside the part of it of that name; it is parsed when they are asked for."""
 
     def __init__(self, name: str | None = None) -> None:
-        self._document = Document()
+        super().__init__()
         self._name = name
 
-    def feed(self, chunk: bytes) -> None:
-        self._document.feed(chunk)
-
     def log(self) -> Log:
-        value, torn = self._document.value()
-        notes = self._document.notes
+        (value, torn), notes = self.value(), self.notes
         if (state := _state_in(value)) is not None:
             return replace(_of_state(state), torn=torn, notes=notes)
         if self._name is not None:

@@ -10,11 +10,10 @@ from pathlib import Path
 from . import json_document
 from .number import as_step, flat, object_in
 from .row import FreeRows, is_row, may_be_logged, unwrapped
-from .source import Log
+from .source import BLANK, Log
 from .text import Lines
 
 JOURNAL = b'{"leadline":'
-BLANK = b"\xef\xbb\xbf \t\r\n"
 LOOKED_AT = 20  # lines
 
 

@@ -87,20 +87,9 @@ def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> No
 def mapping_near(place: Path, *, working: Path) -> dict[str, str]:
     """Return the [map] table of the leadline.toml in the run's folder, or else in the working directory."""
     folder = place if place.is_dir() else place.parent
-    for file in (folder / FILE, working / FILE):
-        if file.is_file():
-            return _from_toml(file)
-    return {}
-
-
-def _close(name: str, names: Sequence[str], most: int, least: float = 0.6) -> list[str]:
-    """Return the names that are written most alike."""
-    import difflib  # here, as only a mistake needs it
-
-    return difflib.get_close_matches(name, names, most, least)
-
-
-def _from_toml(file: Path) -> dict[str, str]:
+    file = next((file for file in (folder / FILE, working / FILE) if file.is_file()), None)
+    if file is None:
+        return {}
     try:
         table = toml(file.read_text(encoding="utf-8")).get("map", {})
     except (ValueError, OSError) as error:
@@ -110,3 +99,10 @@ def _from_toml(file: Path) -> dict[str, str]:
             f"The [map] of {file} does not give one key for each name.", next_step="write each key in quotes"
         )
     return named(table)
+
+
+def _close(name: str, names: Sequence[str], most: int, least: float = 0.6) -> list[str]:
+    """Return the names that are written most alike."""
+    import difflib  # here, as only a mistake needs it
+
+    return difflib.get_close_matches(name, names, most, least)

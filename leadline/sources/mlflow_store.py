@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import NothingReadable
-from .database import MARK, DatabaseReader, demand, holds, reading
+from .database import DatabaseReader, demand, holds, reading
 from .number import content_of
-from .source import Log, Reader
+from .source import SQLITE, Log, Reader
 from .text import GrowingFile
 from .tracked import Tracked
 
@@ -29,7 +29,7 @@ META_LINE = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 
 def recognises(path: Path, head: bytes) -> bool:
     if head:
-        return head.startswith(MARK) and holds(path, TABLES)
+        return head.startswith(SQLITE) and holds(path, TABLES)
     return bool(_runs_at(path))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import console, delimited
 from .json_document import Document
-from .source import Log
+from .source import BLANK, Log
 from .table import Table
 from .text import TRAINED
 
@@ -22,23 +22,17 @@ ENOUGH = 5  # rows of a table that may be a run of its own
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = head.lstrip(BLANK)
     # What a notebook says of itself may be longer than what is looked at here, and come before its cells.
     return start.startswith(b"{") and (path.suffix == ".ipynb" or (b'"cell_type"' in head and b'"cells"' in head))
 
 
-class Notebook:
+class Notebook(Document):
     """The outputs of a notebook, each read as the console or table it is. The fullest one is the run."""
 
-    def __init__(self) -> None:
-        self._document = Document()
-
-    def feed(self, chunk: bytes) -> None:
-        self._document.feed(chunk)
-
     def log(self) -> Log:
-        value, torn = self._document.value()
-        found = [Log(Table(), torn=torn, notes=self._document.notes)]
+        value, torn = self.value()
+        found = [Log(Table(), torn=torn, notes=self.notes)]
         printed = console.parser()
         for kind, text in (output for cell in _cells(value) for output in _outputs(cell)):
             if kind == "text/html":

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import NothingReadable, need
+from ..records import dataclass
 from .mlflow_store import MOST_RUNS
 from .number import as_number, as_step, flat
-from .source import Log, Reader
+from .source import Log
 from .tracked import Tracked
 
 WANDB = "wandb://"
@@ -26,11 +28,34 @@ SAMPLES = 10_000  # system samples that are asked for: the server thins out what
 PATIENCE = 10.0  # seconds
 
 
-def open(address: str) -> tuple[Reader, ...] | None:
-    """Return a reader for every run at an address of a server; None for other addresses."""
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One run on a tracker's server, which is asked for its numbers once it is read."""
+
+    name: str
+    address: str
+    tracker: str
+    ask: Callable[[], Tracked]
+
+    def read(self) -> Log:
+        with _asking(self.address, self.tracker):
+            return self.ask().log()
+
+
+def open(address: str) -> tuple[Served, ...] | None:
+    """Return every run at an address of a server; None for other addresses."""
     if address.startswith(MLFLOW):
         client, run = _client(address)
-        return runs_of(client, address, run)
+        with _asking(address, "MLflow"):
+            order = ["attributes.start_time ASC"]
+            found = (
+                [client.get_run(run)]
+                if run
+                else client.search_runs(_experiments(client), max_results=MOST_RUNS, order_by=order)
+            )
+        if not found:
+            raise NothingReadable(f"{address} holds no run.", next_step="check the address")
+        return tuple(Served(one.info.run_name, address, "MLflow", partial(_mlflow_run, client, one)) for one in found)
     if not address.startswith(WANDB):
         return None
     parts = address.removeprefix(WANDB).strip("/").split("/")
@@ -38,113 +63,43 @@ def open(address: str) -> tuple[Reader, ...] | None:
         raise _misspelled(address, "a W&B run", WANDB_EXPECTS)
     wandb = need("wandb", extra="wandb", to="read a run from a W&B server")
     with _asking(address, "W&B"):
-        return (WandbOnlineRun(address, wandb.Api().run("/".join(parts))),)
+        run = wandb.Api().run("/".join(parts))
+    return (Served(run.name, address, "W&B", partial(_wandb_run, run)),)
+
+
+def _wandb_run(run: Any) -> Tracked:
+    """Return what a W&B server holds of a run."""
+    settings = {key: value for key, value in run.config.items() if not key.startswith("_wandb")}
+    tracked = Tracked(run.id, run.name, getattr(run, "project", ""), settings=settings)
+    for row in run.scan_history():
+        # Keys that a row does not hold come as null.
+        tracked.row(as_step(row.get("_step", "none")), {key: value for key, value in flat(row) if value is not None})
+    for sample in run.history(samples=SAMPLES, pandas=False, stream="system"):
+        wall = as_number(sample.get("_timestamp"))
+        if wall is not None and wall > 0:
+            for key, value in sample.items():
+                tracked.sample(key, wall, value)
+    return tracked
+
+
+def _mlflow_run(client: Any, run: Any) -> Tracked:
+    """Return what an MLflow server holds of a run: it hands out every metric whole."""
+    info = run.info
+    project = str(client.get_experiment(info.experiment_id).name)
+    started = info.start_time / 1000 if info.start_time else None
+    tracked = Tracked(info.run_id, info.run_name, project, started, settings=dict(run.data.params))
+    for key in sorted(run.data.metrics):
+        for point in client.get_metric_history(info.run_id, key):
+            tracked.value(key, int(point.step), float(point.value), point.timestamp / 1000)
+    return tracked
 
 
 def listed(address: str) -> Iterator[tuple[str, str]] | None:
-    """Return the address of every run at an address, each with what tells that it changed, without asking for any
-    history; None for other addresses."""
+    """Return the address of every run at an address, each with what tells that it changed ("" if only reading it
+    tells), without asking for any history; None for other addresses. Raise LeadlineError only."""
     if address.startswith(WANDB):
         return _listed_wandb(address)
     return _listed_mlflow(address) if address.startswith(MLFLOW) else None
-
-
-class _ServerRun:
-    """One run on a server, which may stop answering at any time."""
-
-    TRACKER = ""
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._notes: tuple[str, ...] = ()
-        self._tracked = Tracked()
-
-    def _ask(self) -> bool:
-        """Take what is new; return whether there was anything."""
-        raise NotImplementedError
-
-    def _describe(self, tracked: Tracked) -> None:
-        """Say of the run what the server knows beside its numbers."""
-        raise NotImplementedError
-
-    def update(self) -> bool:
-        self._notes = ()
-        try:
-            return self._ask()
-        except Exception as error:  # a client raises what its transport raises
-            if not self._tracked.table:
-                raise _refused(self._address, self.TRACKER, error) from error
-            answer = f"the {self.TRACKER} server no longer answers ({type(error).__name__}); "
-            self._notes = (answer + "what was read before stands",)
-            return True
-
-    @property
-    def log(self) -> Log:
-        self._describe(self._tracked)
-        return self._tracked.log(self._notes)
-
-
-class WandbOnlineRun(_ServerRun):
-    """One run on a W&B server. A second look asks only for later steps."""
-
-    TRACKER = "W&B"
-
-    def __init__(self, address: str, run: Any) -> None:
-        super().__init__(address)
-        self._known = run
-        self._next = 0
-        self._sampled = 0.0
-
-    def _ask(self) -> bool:
-        before = self._next, self._sampled
-        for row in self._known.scan_history(min_step=self._next):
-            step = as_step(row.get("_step", "none"))
-            self._next = max(self._next, (step or 0) + 1)
-            # Keys that a row does not hold come as null.
-            self._tracked.row(step, {key: value for key, value in flat(row) if value is not None})
-        for sample in self._known.history(samples=SAMPLES, pandas=False, stream="system"):
-            wall = as_number(sample.get("_timestamp"))
-            if wall is not None and wall > self._sampled:
-                self._sampled = wall
-                for key, value in sample.items():
-                    self._tracked.sample(key, wall, value)
-        return (self._next, self._sampled) != before
-
-    def _describe(self, tracked: Tracked) -> None:
-        run = self._known
-        tracked.settings = {key: value for key, value in run.config.items() if not key.startswith("_wandb")}
-        tracked.run_id, tracked.label, tracked.project = run.id, run.name, getattr(run, "project", "")
-
-
-class MlflowOnlineRun(_ServerRun):
-    """One run on an MLflow server, which hands out a metric only whole: one that was logged again is read again."""
-
-    TRACKER = "MLflow"
-
-    def __init__(self, client: Any, address: str, run: Any) -> None:
-        super().__init__(address)
-        self._client, self._known = client, run
-        self._seen: dict[str, str] = {}
-        self._project = ""
-
-    def _ask(self) -> bool:
-        run = self._client.get_run(self._known.info.run_id)
-        latest = {key: repr(value) for key, value in sorted(run.data.metrics.items())}
-        if latest == self._seen and run.info.status == self._known.info.status:
-            return False
-        self._project = self._project or str(self._client.get_experiment(run.info.experiment_id).name)
-        tracked = Tracked()
-        for key in latest:
-            for point in self._client.get_metric_history(run.info.run_id, key):
-                tracked.value(key, int(point.step), float(point.value), point.timestamp / 1000)
-        self._known, self._tracked, self._seen = run, tracked, latest
-        return True
-
-    def _describe(self, tracked: Tracked) -> None:
-        info = self._known.info
-        tracked.settings, tracked.project = dict(self._known.data.params), self._project
-        tracked.run_id, tracked.label = info.run_id, info.run_name
-        tracked.started = info.start_time / 1000 if info.start_time else None
 
 
 def _listed_wandb(address: str) -> Iterator[tuple[str, str]]:
@@ -157,18 +112,6 @@ def _listed_wandb(address: str) -> Iterator[tuple[str, str]]:
         for run in wandb.Api().runs("/".join(parts), order="+created_at"):
             told = (run.state, getattr(run, "lastHistoryStep", None), getattr(run, "heartbeat_at", None))
             yield f"{WANDB}{'/'.join(parts)}/{run.id}", repr(told)
-
-
-def runs_of(client: Any, address: str, run: str = "") -> tuple[Reader, ...]:
-    """Return a reader for the run of that id, or for every run the client can see."""
-    with _asking(address, "MLflow"):
-        if run:
-            return (MlflowOnlineRun(client, address, client.get_run(run)),)
-        order = ["attributes.start_time ASC"]
-        found = client.search_runs(_experiments(client), max_results=MOST_RUNS, order_by=order)
-    if not found:
-        raise NothingReadable(f"{address} holds no run.", next_step="check the address")
-    return tuple(MlflowOnlineRun(client, address, one) for one in found)
 
 
 def _listed_mlflow(address: str) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ SETTINGS = re.compile(
     r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml|README\.md"
 )
 MACHINE = re.compile(
-    r"(?:nvidia|gpu|smi|dmon|phases|processes|metrics).*\.(?:csv|txt|log|jsonl|gz)$",
+    r"(?:nvidia|gpu|smi|phases|processes|metrics).*\.(?:csv|txt|log|jsonl|gz)$",
     re.IGNORECASE,
 )
 KEPT = re.compile(
@@ -102,21 +102,6 @@ def is_evaluation(file: Path) -> bool:
     return file.suffix == ".json" and is_held_out(file) and step_in(file) is not None and not keeps_samples(file)
 
 
-def family_of(file: Path) -> tuple[Path, str]:
-    """Return what files of one folder share whose names differ by their digits alone."""
-    return file.parent, DIGITS.sub("#", file.name)
-
-
-def may_be_a_log(page: Path) -> bool:
-    """Return whether a page of Markdown is a log by its name, such as `20251225.md`, and not somebody's text."""
-    return LOGGED.search(page.stem) is not None or re.search("[A-Za-z]", page.stem) is None
-
-
-def is_inside_a_run(folder: Path) -> bool:
-    """Return whether a folder is a part of a run's own: a saved state, a tracker's folder, or one for its scores."""
-    return looks_saved(folder.name) or folder.name in TRACKERS | PARTS or folder.parent.name in TRACKERS
-
-
 def belongs_to_a_log(name: str) -> bool:
     """Return whether a folder beside a log file is of the same run by its name; a folder of files may hold many
     runs."""
@@ -129,8 +114,3 @@ def is_captured(place: Path) -> bool:
     return (place.name == "output.log" and folder.name == "files" and any(folder.parent.glob("*.wandb"))) or (
         folder.name == "console" and any(folder.parent.glob("*.swanlab"))
     )
-
-
-def is_rotated(place: Path, file: Path) -> bool:
-    """Return whether a file is a log that was moved out of the way of the one at `place`."""
-    return ROTATED.fullmatch(file.name[len(place.name) :]) is not None and file.is_file()

@@ -12,11 +12,13 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingReadable, need
 from ..records import dataclass
-from .source import Reader
+
+if TYPE_CHECKING:
+    from .online import Served
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/{1,2}(?!/)(.*)", re.DOTALL)  # a Path folds the two slashes into one
 WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".distcp", ".gguf", ".zip", ".npz", ".nemo", ".tar")
@@ -32,7 +34,6 @@ class Copy:
 
     path: Path
     left_out: tuple[str, ...] = ()  # files too large to fetch
-    changed: bool = False
 
 
 def is_address(place: Path | str) -> bool:
@@ -54,8 +55,8 @@ def address_of(place: Path | str) -> str:
     return f"{found[1]}://{found[2]}" if found else str(place)
 
 
-def reach(place: Path | str) -> Copy | tuple[Reader, ...]:
-    """Return readers of the runs on a tracker's server, or a local copy of a remote place; raise LeadlineError only."""
+def reach(place: Path | str) -> Copy | tuple[Served, ...]:
+    """Return the runs on a tracker's server, or a local copy of a remote place; raise LeadlineError only."""
     address = address_of(place)
     from . import online  # only for addresses
 
@@ -64,14 +65,6 @@ def reach(place: Path | str) -> Copy | tuple[Reader, ...]:
         return served
     home = os.environ.get("XDG_CACHE_HOME")
     return fetch(address, (Path(home) if home else Path.home() / ".cache") / "leadline" / "remote")
-
-
-def servers_runs(place: str) -> Iterator[tuple[str, str]] | None:
-    """Return the addresses of all runs at an address of a tracker's server, each with what tells that it changed ("" if
-    only reading it tells); None for other storage. Raise LeadlineError only."""
-    from . import online
-
-    return online.listed(address_of(place))
 
 
 def fetch(place: Path | str, cache: Path) -> Copy:
@@ -101,11 +94,11 @@ def _copied(storage: Any, root: str, folder: Path) -> Copy:
         raise FileNotFoundError("it does not exist")
     name = PurePosixPath(root.rstrip("/")).name or "root"
     if storage.isfile(root):
-        changed = _bring(storage, root, folder / _harmless(name), int(storage.info(root).get("size") or 0))
-        return Copy(folder / _harmless(name), changed=changed)
+        _bring(storage, root, folder / _harmless(name), int(storage.info(root).get("size") or 0))
+        return Copy(folder / _harmless(name))
     top = folder / _harmless(name)
     top.mkdir(parents=True, exist_ok=True)
-    changed, left_out, total = False, [], 0
+    left_out, total = [], 0
     for remote, size in _files(storage, root):
         inside = PurePosixPath(remote[len(root) :].strip("/"))
         local = top.joinpath(*(_harmless(part) for part in inside.parts))
@@ -116,8 +109,8 @@ def _copied(storage: Any, root: str, folder: Path) -> Copy:
             left_out.append(str(inside))
         else:
             total += size
-            changed |= _bring(storage, remote, local, size)
-    return Copy(top, tuple(left_out), changed)
+            _bring(storage, remote, local, size)
+    return Copy(top, tuple(left_out))
 
 
 def _files(storage: Any, root: str) -> Iterator[tuple[str, int]]:
@@ -131,13 +124,13 @@ def _files(storage: Any, root: str) -> Iterator[tuple[str, int]]:
             yield str(info["name"]), int(info.get("size") or 0)
 
 
-def _bring(storage: Any, remote: str, local: Path, size: int) -> bool:
-    """Makes the local file like the remote one. True when it had to change."""
+def _bring(storage: Any, remote: str, local: Path, size: int) -> None:
+    """Make the local file like the remote one."""
     local.parent.mkdir(parents=True, exist_ok=True)
     have = local.stat().st_size if local.is_file() else -1
     start = have if 0 <= have <= size and _same_so_far(storage, remote, local, have) else 0
     if start == size == have:
-        return False
+        return
     with local.open("r+b" if start else "wb") as file:
         file.seek(start)
         while start < size:
@@ -146,7 +139,6 @@ def _bring(storage: Any, remote: str, local: Path, size: int) -> bool:
                 break
             file.write(piece)
             start += len(piece)
-    return True
 
 
 def _same_so_far(storage: Any, remote: str, local: Path, have: int) -> bool:

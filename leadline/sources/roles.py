@@ -5,25 +5,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..records import dataclass, field, replace
 from ..vocabulary import knows_rl
-from ..vocabulary.guess import SAMPLED, meant
+from ..vocabulary.guess import meant
 from ..vocabulary.names import tokens, words
 from . import paths, rollouts
 from .agreement import Keyed
 from .checkpoints import looks_saved
 from .row import has_words, held_out
-from .source import Log, Source
+from .source import Log, recognised
 from .table import Table
 from .text import head_of
 from .walk import Walk
 
 if TYPE_CHECKING:
-    from .telemetry import Record
+    from .telemetry import Parse
 
 Role = Literal["training", "evaluation", "samples", "system", "index", "settings", "other"]
 
@@ -57,13 +57,13 @@ class Carrier:
         """The folder that is the run's own: above saved states, a tracker's folders and parts of a run, and not above
         one that has its own settings or states."""
         folder = self.path if self.path.is_dir() else self.path.parent
-        while paths.is_inside_a_run(folder) and not (folder in self.own and folder.name != "files"):
+        while (folder not in self.own or folder.name == "files") and (
+            looks_saved(folder.name)
+            or folder.name in paths.TRACKERS | paths.PARTS
+            or folder.parent.name in paths.TRACKERS
+        ):
             folder = folder.parent
         return folder
-
-    @property
-    def in_a_state(self) -> bool:
-        return looks_saved(self.path.parent.name)
 
     @property
     def short(self) -> str:
@@ -80,33 +80,27 @@ def own_folders(seen: Walk) -> frozenset[Path]:
     return frozenset(folder.absolute() for folder in marked if not looks_saved(folder.name))
 
 
-@dataclass(frozen=True, slots=True)
-class Sorted:
-    """Which files may be logs, and what the others are, with the reason."""
-
-    logs: list[list[Path]]  # of alternatives, the newest first: each holds all that the older ones hold
-    others: dict[Path, tuple[Role, str]]
-
-
-def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
-    """Return the role of every file that a walk saw. A log that is kept in every saved state is one, with
-    alternatives."""
+def sort_files(seen: Walk) -> tuple[list[list[Path]], dict[Path, tuple[Role, str]]]:
+    """Return which files that a walk saw may be logs, and what the others are, with the reason. A log that is kept in
+    every saved state is one, with alternatives, the newest first: each holds all that the older ones hold."""
     others = _named(seen.files)
-    crowds = {family for family, count in Counter(map(paths.family_of, seen.files)).items() if count > FAMILY}
-    first_of = {family: file for file in reversed(seen.files) if (family := paths.family_of(file)) in crowds}
-    no_logs = {family for family, first in first_of.items() if not _begins_as_log(first, sources)}
+    families = {file: (file.parent, paths.DIGITS.sub("#", file.name)) for file in seen.files}
+    crowds = {family for family, count in Counter(families.values()).items() if count > FAMILY}
+    first_of = {families[file]: file for file in reversed(seen.files) if families[file] in crowds}
+    no_logs = {family for family, first in first_of.items() if not _begins_as_log(first)}
     # Folders that are one log as a whole, by a file in them that says so. An MLflow experiment holds runs.
     marked = dict.fromkeys(file.parent for file in seen.files if ".tfevents." in file.name or file.name == "meta.yaml")
     outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}
-    claimed = {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
+    claimed = {folder: None for folder in marked if folder not in outer and recognised(folder, b"")}
+    stores = {folder for folder in claimed if (folder / "meta.yaml").is_file()}
     states: dict[tuple[Path, str], list[Path]] = {}
     single: list[Path] = []
     for file in seen.files:
         if file in others:
             continue
-        if paths.family_of(file) in no_logs:
-            others[file] = "other", f"one of many like {first_of[paths.family_of(file)].name}, which begins like no log"
-        elif _is_part(file, claimed):
+        if families[file] in no_logs:
+            others[file] = "other", f"one of many like {first_of[families[file]].name}, which begins like no log"
+        elif file.parent in claimed if ".tfevents." in file.name else any(folder in stores for folder in file.parents):
             others[file] = "other", f"part of {file.parent.name}, which is read as a whole"
         elif looks_saved(file.parent.name):
             states.setdefault((file.parent.parent, file.name), []).append(file)
@@ -122,7 +116,7 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     others |= {
         file: ("other", "it does not call itself a log, and lies beside one")
         for file in single
-        if file not in others and _is_beside_a_log(file, single)
+        if file.suffix == ".json" and file not in others and _is_beside_a_log(file, single)
     }
     single = [file for file in single if file not in others]
     if not single and not states and not claimed:  # a console that somebody kept as notes
@@ -131,14 +125,14 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
         sorted(files, key=lambda file: int((paths.DIGITS.findall(file.parent.name) or ["0"])[-1][:15]), reverse=True)
         for files in states.values()
     ]
-    return Sorted([*([folder] for folder in claimed), *([file] for file in single), *newest], others)
+    return [*([folder] for folder in claimed), *([file] for file in single), *newest], others
 
 
 def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
     """Return the roles that names tell, or for records of the machine and known samples, names and first bytes."""
     others: dict[Path, tuple[Role, str]] = {}
     kept = rollouts.dumped(files)
-    machine = {file for file in machine_files(files) if record_at(file) is not None}
+    machine = machine_records(files)
     for file in files:
         if file in kept:
             others[file] = "samples", "a framework keeps its samples so"
@@ -148,35 +142,29 @@ def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
             others[file] = "settings", "its name says so"
         elif file.name in paths.NO_LOGS or file.suffix in paths.NO_SUFFIX or file.name.endswith(".table.json"):
             others[file] = "other", "no log is called so"
-        elif file.suffix == ".md" and not paths.may_be_a_log(file):
+        elif file.suffix == ".md" and not paths.LOGGED.search(file.stem) and re.search("[A-Za-z]", file.stem):
             others[file] = "other", "a page that does not call itself a log"
     return others
 
 
-def machine_files(files: Sequence[Path]) -> list[Path]:
-    """Return the files that may be a record of the machine, by name."""
-    return [file for file in files if paths.MACHINE.search(file.name)][:LOOKED_INTO]
-
-
-def record_at(file: Path) -> Record | None:
-    """Return the kind of record of the machine that a file is; None if it is none."""
+def machine_records(files: Sequence[Path]) -> dict[Path, Parse]:
+    """Return the files that are records of the machine by name and first bytes, and what reads them."""
+    named = [file for file in files if paths.MACHINE.search(file.name)][:LOOKED_INTO]
+    if not named:
+        return {}
     from .telemetry import record_of  # only for files that may be a record by their names
 
-    try:
-        return record_of(file, head_of(file))
-    except OSError:
-        return None
+    return {file: parse for file in named if (parse := record_of(file)) is not None}
 
 
-def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
+def _begins_as_log(file: Path) -> bool:
     """Return whether a file that stands for many of its name begins with several rows, and not with samples."""
     try:
         head = head_of(file)
-        source = recognised(file, head, sources)
-        parser = getattr(source, "parser", None)
-        if parser is None or rollouts.is_samples(file):
-            return parser is None and source is not None
-        begun = parser()
+        source = recognised(file, head)
+        if source is None or not source.is_text or rollouts.is_samples(file):
+            return source is not None and not source.is_text
+        begun = source.parser()
         begun.feed(head)
     except OSError:
         return False
@@ -186,25 +174,9 @@ def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
     """Return whether a JSON document that does not call itself a log lies beside a file that may be one: it is then
     somebody's notes on the run, such as its outcome, which a reading must not know."""
-    if file.suffix != ".json" or paths.LOGGED.search(file.stem):
-        return False
-    return any(
+    return not paths.LOGGED.search(file.stem) and any(
         other.parent == file.parent and (other.suffix != ".json" or paths.LOGGED.search(other.stem)) for other in others
     )
-
-
-def _is_part(file: Path, claimed: Container[Path]) -> bool:
-    """Return whether a file belongs to a folder that is read as a whole."""
-    if ".tfevents." in file.name:
-        return file.parent in claimed
-    return any(folder in claimed and (folder / "meta.yaml").is_file() for folder in file.parents)
-
-
-def recognised(place: Path, head: bytes, sources: Sequence[Source]) -> Source | None:
-    """Return the source that reads a file or tracker folder. What has a parser reads text, and text holds no zero."""
-    if head and b"\0" not in head:
-        sources = [source for source in sources if hasattr(source, "parser")]
-    return next((source for source in sources if source.recognises(place, head)), None)
 
 
 def is_rl(log: Log) -> bool:
@@ -215,11 +187,6 @@ def is_rl(log: Log) -> bool:
     if log.dialect is not None or knows_rl(keys):
         return True
     return any("reward/" in name for name in meant(keys))
-
-
-def is_sampled(log: Log) -> bool:
-    """Return whether a log tells of a policy that is sampled from, though of no reward."""
-    return log.not_rl is None and has_words(log.table, SAMPLED)
 
 
 def of_training(carrier: Carrier) -> bool:
@@ -322,16 +289,9 @@ def lists_runs(carrier: Carrier, names: Collection[str], *, near: int, below: bo
     alone = len(carrier.log.table) == 1  # numbers of the run as a whole
     if few and (below or (counts and (near > 1 or alone))):
         return True
-    return bool(near) and _named_in(carrier.path, names) >= (min(2, near) if counts else 2)
-
-
-def _named_in(file: Path, names: Collection[str]) -> int:
-    """Return how many of the names stand in the beginning of a file, as words of their own."""
     try:
-        text = head_of(file).decode(errors="replace")
+        text = head_of(carrier.path).decode(errors="replace") if near else ""
     except OSError:
-        return 0
-    return sum(
-        name in text and re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text) is not None
-        for name in names
-    )
+        return False
+    called = (rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])" for name in names if name in text)
+    return bool(near) and sum(re.search(name, text) is not None for name in called) >= (min(2, near) if counts else 2)

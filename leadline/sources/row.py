@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..digits import listed
 from ..run import Steps
 from ..vocabulary import detect
-from ..vocabulary.guess import guess
+from ..vocabulary.guess import meant
 from ..vocabulary.names import tokens
 from .clock import begins_with, step_key, wall_in
 from .number import as_number, as_step, flat
@@ -26,6 +26,7 @@ from .source import Log, Repeats
 from .table import Column, Table
 
 KINDS = ("type", "split", "phase", "mode", "kind", "stage", "subset", "event")  # under which a row says what it is of
+HELD_OUT = {"eval", "valid"}
 OF_SETTINGS = {"config", "hparams", "args", "settings", "hyperparameters", "meta", "metadata", "header"}
 WRAPPERS = ("metrics", "data", "logs", "values", "scalars", "metric")  # a row may keep its numbers one level down
 NAMES = ("metric", "name", "key", "tag", "variable", "metric_name", "series")  # of a number under one of VALUES
@@ -54,7 +55,7 @@ def may_be_logged(rows: Sequence[Mapping[str, object]]) -> bool:
     """Return whether rows look like a log and not like any table of numbers: they count steps, or hold what is
     logged."""
     keys = {key for row in rows for key in row}
-    return step_key(rows) is not None or detect(keys) is not None or bool(guess(keys))
+    return step_key(rows) is not None or detect(keys) is not None or bool(meant(keys))
 
 
 def kind_key(rows: Iterable[Mapping[str, object]]) -> str | None:
@@ -66,11 +67,7 @@ def kind_key(rows: Iterable[Mapping[str, object]]) -> str | None:
 
 def is_held_out(kind: object) -> bool:
     """Return whether a row that calls itself so is of an evaluation."""
-    return isinstance(kind, str) and bool({*tokens(kind)} & {"eval", "valid"})
-
-
-def is_settings(kind: object) -> bool:
-    return isinstance(kind, str) and bool({*tokens(kind)} & OF_SETTINGS)
+    return isinstance(kind, str) and not HELD_OUT.isdisjoint(tokens(kind))
 
 
 def is_summary(values: Container[str]) -> bool:
@@ -146,14 +143,12 @@ class FreeRows:
     def __len__(self) -> int:
         return len(self.table) + len(self._waiting)
 
-    def add(self, entry: dict[str, object]) -> bool:
-        """File one object; return False if there is no row in it."""
-        return (self._decided or is_row(entry)) and self.add_sure(entry)
-
-    def add_sure(self, entry: dict[str, object]) -> bool:
-        """File an object that is known to be a row."""
+    def add(self, entry: dict[str, object], *, sure: bool = False) -> bool:
+        """File one object; return False if there is no row in it. `sure`: it is known to be one."""
         if self._decided:
             return self._file(entry)
+        if not (sure or is_row(entry)):
+            return False
         self._waiting.append(entry)
         if len(self._waiting) >= ENOUGH:
             self._decide()
@@ -166,7 +161,7 @@ class FreeRows:
         rows = [dict(flat(unwrapped(entry))) for entry in waiting]
         self._long = long_form(rows)
         self._kind_key = kind_key(rows)
-        counted = [row for row in rows if not is_settings(row.get(self._kind_key or ""))]
+        counted = [row for row in rows if not {*tokens(str(row.get(self._kind_key or "")))} & OF_SETTINGS]
         # The step on a wrapper is the writer's own count, whatever counts stand inside it.
         outside = self._wrapper is not None and all(as_step(entry.get("step", "")) is not None for entry in waiting)
         self._step_key = "step" if outside else step_key(counted)
@@ -186,7 +181,8 @@ class FreeRows:
             if isinstance(told := entry.get(flag), bool):
                 kind = flag if told else kind
                 del entry[flag]
-        if is_settings(kind):
+        said = {*tokens(kind)} if isinstance(kind, str) else set()
+        if said & OF_SETTINGS:
             self.settings = self.settings or dict(flat(entry))
             return True
         if self._long is not None:
@@ -202,7 +198,7 @@ class FreeRows:
             wall = seen[1]
             del entry[self._wall_key]
         self._last = step
-        if is_held_out(kind):
+        if said & HELD_OUT:
             entry = held_out({key: value for key, value in flat(entry) if key != self._kind_key})
         self.table.add(step, entry, wall)
         return True
@@ -239,7 +235,7 @@ def over_passes(log: Log) -> Log:
     """Return a log whose steps begin anew with each pass over the data with steps that go on."""
     steps = log.table.row_steps
     back = np.flatnonzero(steps[1:] < steps[:-1]) + 1
-    if log.table.has_columns or not len(back):
+    if log.table.apart or not len(back):
         return log
     for key, column in log.table.columns().items():
         told = tokens(key)[-1:] == ("epoch",) and column.rows is not None and len(column.rows) == len(steps)
@@ -255,7 +251,7 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
     attempt of a log that was started over; the newest, if nobody says."""
     log = over_passes(log)
     table = log.table
-    if table.has_columns or len(table) < 2:
+    if table.apart or len(table) < 2:
         return log, table
     kept = np.ones(len(table), dtype=np.bool_)
     unreadable, notes = log.unreadable, []
@@ -289,13 +285,13 @@ def runs_in(log: Log) -> list[Log]:
     """Return the runs that a log holds: those that a column tells apart, or those one after the other. Three attempts
     or more, each as long as the others and through to the same step, are seeds of a loop and no restarts. Else the log
     itself."""
-    if log.table.has_columns or log.run_id is not None:
+    if log.table.apart or log.run_id is not None:
         return [log]
-    if not _trains(log.table) and _is_about_runs(log):
-        return [replace(log, not_rl=ABOUT_RUNS)]
-    records = log.counts_rows and len(log.table) > 1 and log.table.has_ids and not log.table.has_walls
-    if records and not _trains(log.table):
-        return [replace(log, not_rl=RECORDS)]
+    if not has_words(log.table, OF_TRAINING):  # what only a training has, so that rows are steps
+        if _is_about_runs(log):
+            return [replace(log, not_rl=ABOUT_RUNS)]
+        if log.counts_rows and len(log.table) > 1 and log.table.has_ids and not log.table.has_walls:
+            return [replace(log, not_rl=RECORDS)]
     if _is_of_episodes(log.table):
         return [replace(log, not_rl=OF_EPISODES)]
     if named := _named_runs(log.table):
@@ -320,11 +316,6 @@ def runs_in(log: Log) -> list[Log]:
 
 def _one_run(log: Log, kept: Mask, name: str) -> Log:
     return replace(log, table=log.table.only(kept), label=name, run_id=name, unreadable=())
-
-
-def _trains(table: Table) -> bool:
-    """Tell whether a table logs what only a training has, so that its rows are steps and no samples, runs, or tasks."""
-    return has_words(table, OF_TRAINING)
 
 
 def has_words(table: Table, some: Collection[str]) -> bool:
@@ -407,8 +398,8 @@ def computed(table: Table) -> dict[str, Column]:
 
     A training reward or loss is always computed: a null before its first number is a NaN that could not be written.
     """
-    columns, nulls = table.columns(), table.nulls()
-    for key, rows in nulls.items():
+    columns = table.columns()
+    for key, rows in table.nulls.items():
         column = columns[key]
         if column.rows is not None:
             parts = {*tokens(key)}

@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from ..event import Event, Resumed
-from ..records import dataclass, field
+from ..records import dataclass
 from . import roles
-from .agreement import Agreement, Keyed, agreement, goes_on, in_order, on_other_clocks, resume_fits
+from .agreement import Keyed, agreement, goes_on, on_other_clocks, resume_fits
+from .checkpoints import looks_saved
 from .paths import may_hold_settings
 from .roles import Carrier
 from .settings import config_from, read
@@ -78,19 +76,14 @@ class FoundRun:
         where it goes further than what was logged."""
         logged = [carrier for carrier in self.carriers if not carrier.log.captured]
         last = max((last_step(carrier.log) for carrier in logged), default=-1.0)
-        return on_one_clock([one for one in self.carriers if not one.log.captured or last_step(one.log) > last])
+        held = [one for one in self.carriers if not one.log.captured or last_step(one.log) > last]
+        return on_one_clock(held) if len(held) > 1 else held
 
     @property
     def steps(self) -> tuple[int, int] | None:
         """From which step to which it was logged."""
         spans = [(int(steps.min()), int(steps.max())) for log in self.logs if len(steps := log.table.row_steps)]
         return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
-
-    @property
-    def every_step(self) -> list[int]:
-        """The steps at which it was logged, in its main log."""
-        found: list[int] = np.unique(self.carriers[0].log.table.row_steps).tolist()
-        return found
 
     @property
     def modified(self) -> float:
@@ -108,32 +101,24 @@ class FoundRun:
         """`seed2 (steps 1–400)`"""
         return f"{self.name} ({'no step' if self.steps is None else 'steps {}–{}'.format(*self.steps)})"
 
-    def said(self) -> str:
-        """`seed2 (steps 1–400, last written 2026-11-15 10:20)`"""
-        return f"{self.span[:-1]}, last written {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.modified))})"
+
+Links = Mapping[tuple[FoundRun, FoundRun], Link]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grouped:
-    """Every log in its run, and why runs that lie close to each other were kept apart."""
-
-    groups: tuple[FoundRun, ...]
-    reasons: Mapping[tuple[FoundRun, FoundRun], Link] = field(default_factory=dict)
-
-    def apart(self, kept: Sequence[FoundRun]) -> tuple[str, ...]:
-        """Return the same in words for the runs that are kept: a few pairs, those of which most is known first."""
-        shown = [link for pair, link in self.reasons.items() if pair[0] in kept and pair[1] in kept]
-        says = [link.why for link in sorted(shown, key=lambda link: link.kind != "apart")]
-        more = [f"and so for {len(says) - MOST_NAMED} other pairs"] if len(says) > MOST_NAMED else []
-        return (*says[:MOST_NAMED], *more)
+def kept_apart(links: Links, kept: Sequence[FoundRun]) -> tuple[str, ...]:
+    """Return why runs that lie close to each other were kept apart: a few pairs, those of which most is known first."""
+    shown = [link for pair, link in links.items() if pair[0] in kept and pair[1] in kept]
+    says = [link.why for link in sorted(shown, key=lambda link: link.kind != "apart")]
+    more = [f"and so for {len(says) - MOST_NAMED} other pairs"] if len(says) > MOST_NAMED else []
+    return (*says[:MOST_NAMED], *more)
 
 
-def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grouped:
-    """Return the carriers by run."""
+def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> tuple[list[FoundRun], Links]:
+    """Return the carriers by run, and the strongest link between each two that were kept apart."""
     if joining == "separate" or len(carriers) < 2:
-        return Grouped(tuple(FoundRun((carrier,)) for carrier in carriers))
+        return [FoundRun((carrier,)) for carrier in carriers], {}
     if joining == "join":
-        return Grouped((FoundRun(tuple(carriers), ("all of them one run, as you say",)),))
+        return [FoundRun(tuple(carriers), ("all of them one run, as you say",))], {}
     numbers = [Keyed(carrier.log) for carrier in carriers]
     links = {
         (left, right): _link(carriers[left], numbers[left], carriers[right], numbers[right])
@@ -157,13 +142,13 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
         last = max((one.last + one.gap for one in trained if not one.counts_rows), default=math.inf)
         held += roles.held_out_apart((carriers[place] for place in members if place in evaluations), last)
         group_of.update(dict.fromkeys(members, FoundRun(tuple(held), why)))
-    reasons: dict[tuple[FoundRun, FoundRun], Link] = {}  # the strongest for each two runs
+    reasons: dict[tuple[FoundRun, FoundRun], Link] = {}
     for (left, right), link in links.items():
         between = group_of[left], group_of[right]
         stronger = between not in reasons or (reasons[between].kind == "unknown" and link.kind == "apart")
         if between[0] is not between[1] and link.kind in ("apart", "unknown") and stronger:
             reasons[between] = link
-    return Grouped(tuple(dict.fromkeys(group_of[place] for place in sorted(group_of))), reasons)
+    return [*dict.fromkeys(group_of[place] for place in sorted(group_of))], reasons
 
 
 class _Joined:
@@ -209,10 +194,17 @@ def _link(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link:
     if near and on_other_clocks(mine, theirs):
         return Link("same", f"{right.short}: the same numbers in the same order as {left.short}, by another clock")
     if _may_be_resumed(left, right) and resume_fits(mine, theirs, near=near):
-        begins = in_order(mine, theirs)[1].first
         early, late = (left, right) if mine.first <= theirs.first else (right, left)
+        begins = max(mine.first, theirs.first)
         return Link("resume", f"{late.short} goes on at step {begins} where {early.short} had come to")
-    return _different(left, right, found, near)
+    if found.compared and not found.same:
+        return Link("apart", f"{left.short} and {right.short} differ: {found.says}")
+    if left.home in left.own and right.home in right.own and not near:
+        return Link("apart", f"{left.short} and {right.short} lie in folders with settings or states of their own")
+    in_states = [looks_saved(one.path.parent.name) for one in (left, right)]
+    if near and not found.compared and in_states[0] != in_states[1] and left.path.name == right.path.name:
+        return Link("told", f"{right.short}: a trainer keeps its log in every state it saves")
+    return Link("unknown", f"nothing shows that {left.short} and {right.short} are one run")
 
 
 def _told(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link | None:
@@ -256,16 +248,6 @@ def _settings_in(home: Path) -> dict[str, object] | None:
         return None
     told = {name: value for file in files for name, value in config_from(read(file)).raw.items()}
     return told or None
-
-
-def _different(left: Carrier, right: Carrier, found: Agreement, near: bool) -> Link:
-    if found.compared and not found.same:
-        return Link("apart", f"{left.short} and {right.short} differ: {found.says}")
-    if left.home in left.own and right.home in right.own and not near:
-        return Link("apart", f"{left.short} and {right.short} lie in folders with settings or states of their own")
-    if near and not found.compared and left.in_a_state != right.in_a_state and left.path.name == right.path.name:
-        return Link("told", f"{right.short}: a trainer keeps its log in every state it saves")
-    return Link("unknown", f"nothing shows that {left.short} and {right.short} are one run")
 
 
 def _evaluations_of(
@@ -331,8 +313,6 @@ def last_step(log: Log) -> float:
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
     """Return the carriers of a run without those that repeat a longer or more exact one by another clock."""
-    if len(carriers) < 2:
-        return list(carriers)
     most = max(len(carrier.log.table) for carrier in carriers)
 
     def worth(log: Log) -> tuple[bool, bool, bool, int]:
@@ -350,8 +330,6 @@ def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
 
 def attempts(carriers: Sequence[Carrier]) -> list[Event]:
     """Return where a later log of the same run goes on, as events."""
-    if len(carriers) < 2:
-        return []
     numbers = [Keyed(carrier.log) for carrier in carriers]
     begins = {
         late.first

@@ -101,10 +101,6 @@ def whole(flat: Flat, keys: Sequence[str]) -> int | None:
     return None
 
 
-def positive(value: float | None) -> float | None:
-    return value if value is not None and value > 0 and math.isfinite(value) else None
-
-
 def _computed(ways: str, flat: Flat) -> float | None:
     """Return what the first of several products comes to of which every part is known.
 
@@ -114,9 +110,9 @@ def _computed(ways: str, flat: Flat) -> float | None:
     for way in filter(None, ways.split("; ")):
         result: float | None = 1.0
         for sign, names in re.findall(r"(^|\* |/ )(\S+)", way):
-            found = positive(number(flat, _names(names)))
-            result = None if found is None or result is None else result / found if sign == "/ " else result * found
-        if result is not None:
+            found = number(flat, _names(names)) or 0.0
+            result = None if found <= 0 or result is None else result / found if sign == "/ " else result * found
+        if result and math.isfinite(result):
             return result
     return None
 
@@ -140,7 +136,10 @@ def config_from(raw: Mapping[str, object]) -> Config:
     >>> config_from({"algorithm": {"adv_estimator": "grpo"}, "actor_rollout_ref": {"rollout": {"n": 8}}}).group_size
     8
     """
-    flat = _unwrapped(flattened(raw))
+    flat = flattened(raw)
+    if not any(sign in flat for one in FRAMEWORKS for sign in one.signs):  # what all of them may be wrapped in
+        heads = [f"{head}." for head in WRAPPERS]
+        flat |= {key.removeprefix(head): flat[key] for head in heads for key in flat if key.startswith(head)}
     a_model = {"architectures", "model_type", "torch_dtype", "vocab_size"} & flat.keys()
     if not flat or (a_model and "output_dir" not in flat):
         # Hugging Face describes a model in a file of the same name; its trackers get both, mixed.
@@ -149,11 +148,13 @@ def config_from(raw: Mapping[str, object]) -> Config:
     if keys is None:
         return Config(raw=flat)
     kl_coefficient, kl_place = keys.kl(flat)
+    words = (value.strip().lower() for key in keys.algorithm if isinstance(value := flat.get(key), str))
+    named = next((word.rsplit(".", 1)[-1] for word in words if word), "")
     return Config(
-        algorithm=_algorithm(flat, keys.algorithm) or keys.is_called,
+        algorithm=ALGORITHMS.get(named, named) or keys.is_called,
         kl_coefficient=kl_coefficient,
         kl_place=kl_place,
-        updates_per_batch=positive(_computed(keys.ways_to_updates, flat)),
+        updates_per_batch=_computed(keys.ways_to_updates, flat),
         group_size=whole(flat, keys.group_size),
         planned_steps=whole(flat, keys.planned_steps) or _last_step(_computed(keys.ways_to_plan, flat)),
         length_cap=whole(flat, keys.length_cap),
@@ -162,16 +163,6 @@ def config_from(raw: Mapping[str, object]) -> Config:
         learning_rate=number(flat, keys.learning_rate),
         raw=flat,
     )
-
-
-def _unwrapped(flat: dict[str, object]) -> dict[str, object]:
-    """Return the settings without what all of them are wrapped in: `args.max_steps` is `max_steps` where no framework's
-    own keys stand beside it."""
-    if any(sign in flat for one in FRAMEWORKS for sign in one.signs):
-        return flat
-    heads = [f"{head}." for head in WRAPPERS]
-    inner = {key.removeprefix(head): flat[key] for head in heads for key in flat if key.startswith(head)}
-    return {**flat, **inner}
 
 
 def plan_in(logged: Sequence[Series], raw: Flat | None = None, *, known: bool = True) -> int | None:
@@ -311,11 +302,3 @@ def flattened(raw: Mapping[str, object]) -> dict[str, object]:
                     continue
             flat[name] = WORDS.get(value, value) if isinstance(value, str) else value
     return flat
-
-
-def _algorithm(flat: Flat, keys: Sequence[str]) -> str | None:
-    for key in keys:
-        if isinstance(value := flat.get(key), str) and value.strip():
-            word = value.strip().lower().rsplit(".", 1)[-1]
-            return ALGORITHMS.get(word, word)
-    return None

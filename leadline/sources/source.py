@@ -1,11 +1,12 @@
 """What a source is, and what it hands on: a log as it was written, not yet understood.
 
-A source is one kind of file or folder. It knows files, not metrics; what a key means is the vocabulary's business.
+A source is one kind of file or folder. It knows files, not metrics; what a key means is the vocabulary's business. A
+new one is a module and an entry in SOURCES.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,8 @@ from .table import Table
 
 Repeats = Literal["resume", "rewrite", "parts"]
 HEAD = 1 << 16  # bytes by which a file or stream is recognised
+BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark among it
+SQLITE = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,26 +74,60 @@ class Parser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where logs come from: a module of this folder with `recognises` and `open`, imported once a file may be its own.
-    `recognises(path, head)` says whether the file is one, given its first HEAD bytes, unpacked, or b"" for a folder;
-    `open(path)` returns a reader for every run the file holds, usually one."""
+    """Where logs come from: a module of this folder, imported once a file may be its own. `recognises(path, head)` says
+    whether the file is one, given its first HEAD bytes, unpacked, or b"" for a folder; `open(path)` returns a reader
+    for every run the file holds. One of text has a `parser`, so it also reads standard input, and needs no `open` if a
+    file holds one run."""
 
     module: str
     name: str
     may_be: Callable[[Path, bytes], bool]  # cheap, and true of every file that the module recognises
+    is_text: bool = False
 
     def recognises(self, path: Path, head: bytes) -> bool:
         return self.may_be(path, head) and bool(self.imported().recognises(path, head))
 
     def open(self, path: Path) -> tuple[Reader, ...]:
-        readers: tuple[Reader, ...] = self.imported().open(path)
+        from .text import TextReader  # here, as what reads files rests on what is said of them above
+
+        module = self.imported()
+        readers: tuple[Reader, ...] = (
+            module.open(path) if hasattr(module, "open") else (TextReader(path, module.parser),)
+        )
         return readers
+
+    def parser(self) -> Parser:
+        parser: Parser = self.imported().parser()
+        return parser
 
     def imported(self) -> ModuleType:
         return import_module(f".{self.module}", __package__)
 
 
-def names_of(paths: Sequence[Path]) -> str:
-    """File names for a message, a few of them."""
-    shown = ", ".join(path.name for path in paths[:5])
-    return shown + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+SOURCES = (  # asked in this order: folders, databases and binary files of trackers, then text
+    Source("wandb_file", "wandb", lambda path, head: head.startswith(b":W&B") or path.suffix == ".wandb"),
+    Source("swanlab_file", "swanlab", lambda path, head: head.startswith(b":SWL") or path.suffix == ".swanlab"),
+    Source(
+        "tensorboard",
+        "tensorboard",
+        lambda path, head: not head or ".tfevents." in path.name or b"brain.Event:" in head[:80],
+    ),
+    Source("mlflow_store", "mlflow", lambda path, head: not head or head.startswith(SQLITE)),
+    Source("trackio_store", "trackio", lambda path, head: head.startswith(SQLITE)),
+    Source("notebook", "notebook", lambda path, head: path.suffix == ".ipynb" or b'"cell_type"' in head, is_text=True),
+    Source("json_lines", "jsonl", lambda path, head: head.lstrip(BLANK).startswith(b"{"), is_text=True),
+    Source(
+        "json_document",
+        "json",
+        lambda path, head: path.name == "trainer_state.json" or head.lstrip(BLANK).startswith((b"{", b"[")),
+        is_text=True,
+    ),
+    Source("delimited", "csv", lambda path, head: True, is_text=True),
+    Source("console", "console", lambda path, head: True, is_text=True),  # any text at all, so last
+)
+
+
+def recognised(place: Path, head: bytes) -> Source | None:
+    """Return the source that reads a file or tracker folder. Text holds no zero."""
+    plain = bool(head) and b"\0" not in head
+    return next((one for one in SOURCES if (one.is_text or not plain) and one.recognises(place, head)), None)

@@ -58,27 +58,20 @@ class Table:
 
     def __init__(self) -> None:
         self._blocks: dict[tuple[str, ...], _Block] = {}
-        self._apart: dict[str, tuple[array[int], array[float], array[float]]] = {}  # steps, values, walls by key
+        self.apart: dict[str, tuple[array[int], array[float], array[float]]] = {}  # what came without rows, by key
         self._row_steps: array[int] = array("q")
         self._words: dict[str, array[int]] = {}  # rows in which a key held something else than a number
-        self._nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
+        self.nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
         self._names: dict[str, dict[int, str]] = {}  # of runs, by key and row
         self._said: list[dict[str, str]] = []  # the words of the first rows that hold any, and which run each is of
 
     def __len__(self) -> int:
         """Return how many rows were written."""
-        return len(self._written())
+        return len(self._row_steps) or max((len(steps) for steps, _, _ in self.apart.values()), default=0)
 
     def __bool__(self) -> bool:
         """Return whether anything was logged at all."""
-        return bool(self._row_steps) or bool(self._apart)
-
-    def _written(self) -> array[int]:
-        """Return the step of every row. Without rows, the key written most often tells the order: keys may count
-        different things, so only one key with itself can show that the run went back."""
-        if self._row_steps or not self._apart:
-            return self._row_steps
-        return max(self._apart.values(), key=lambda column: len(column[0]))[0]
+        return bool(self._row_steps) or bool(self.apart)
 
     def add(self, step: int, values: Mapping[str, object], wall: float | None = None) -> None:
         """Add one row. Values that are numbers in some clothing become floats, nested ones get their path as key; what
@@ -103,7 +96,7 @@ class Table:
             block.values.extend(number for number in numbers if number is not None)
             for key, value in values.items():
                 if value is None:
-                    self._nulls.setdefault(key, array("q")).append(len(self._row_steps))
+                    self.nulls.setdefault(key, array("q")).append(len(self._row_steps))
         block.steps.append(step)
         block.rows.append(len(self._row_steps))
         block.walls.append(math.nan if wall is None else wall)
@@ -155,26 +148,28 @@ class Table:
         own[2].frombytes(times.tobytes())
 
     def _own(self, key: str) -> tuple[array[int], array[float], array[float]]:
-        if key not in self._apart:
-            self._apart[key] = (array("q"), array("d"), array("d"))
-        return self._apart[key]
+        if key not in self.apart:
+            self.apart[key] = (array("q"), array("d"), array("d"))
+        return self.apart[key]
 
     @property
     def size(self) -> int:
         """How many numbers it holds."""
-        apart = sum(len(steps) for steps, _, _ in self._apart.values())
+        apart = sum(len(steps) for steps, _, _ in self.apart.values())
         return apart + sum(len(block.values) for block in self._blocks.values())
 
     @property
     def row_steps(self) -> Steps:
-        """The step of every row, in written order."""
-        return np.array(self._written(), dtype=np.int64)
+        """The step of every row, in written order. Without rows, the key written most often tells the order: keys may
+        count different things, so only one key with itself can show that the run went back."""
+        apart = self.apart.values() if not self._row_steps else ()
+        return np.array(max((steps for steps, _, _ in apart), key=len, default=self._row_steps), dtype=np.int64)
 
     def columns(self) -> dict[str, Column]:
         """Return every key that held numbers. The arrays are copies: the table may go on growing."""
         pieces = {
             key: [Column(np.array(steps, np.int64), np.array(values, np.float64), np.array(walls, np.float64))]
-            for key, (steps, values, walls) in self._apart.items()
+            for key, (steps, values, walls) in self.apart.items()
         }
         for block in self._blocks.values():
             if not block.keys:
@@ -191,11 +186,11 @@ class Table:
 
     def keys(self) -> frozenset[str]:
         """Return every key that held a number."""
-        return frozenset(self._apart).union(*(block.keys for block in self._blocks.values()))
+        return frozenset(self.apart).union(*(block.keys for block in self._blocks.values()))
 
     def stepped_by(self, key: str) -> Table:
         """Return the same rows with the steps that stand under `key`; rows without one are left out."""
-        other, nulls = Table(), {null: frozenset(rows) for null, rows in self._nulls.items()}
+        other, nulls = Table(), {null: frozenset(rows) for null, rows in self.nulls.items()}
         for number in range(len(self)):
             values: dict[str, object] = {**self.row(number)}
             step = as_step(values.pop(key, math.nan))
@@ -221,7 +216,7 @@ class Table:
             part.steps.frombytes(np.array(block.steps, dtype=np.int64)[chosen].tobytes())
             part.rows.frombytes(moved[rows[chosen]].astype(np.int64).tobytes())
             part.walls.frombytes(np.array(block.walls, dtype=np.float64)[chosen].tobytes())
-        for mine, others in ((self._words, other._words), (self._nulls, other._nulls)):
+        for mine, others in ((self._words, other._words), (self.nulls, other.nulls)):
             for key, held in mine.items():
                 rows = np.array(held, dtype=np.int64)
                 if kept[rows].any():
@@ -235,11 +230,6 @@ class Table:
         for block in other._blocks.values():
             block.steps = array("q", steps[np.array(block.rows, dtype=np.int64)].tolist())
         return other
-
-    @property
-    def has_columns(self) -> bool:
-        """Whether some column came by itself, without rows."""
-        return bool(self._apart)
 
     @property
     def has_walls(self) -> bool:
@@ -261,10 +251,6 @@ class Table:
         """Yield the steps and numbers of the rows that hold the same keys, in written order."""
         for keys, block in self._blocks.items():
             yield np.array(block.steps, dtype=np.int64), np.array(block.values).reshape(len(block.steps), len(keys))
-
-    def nulls(self) -> dict[str, Rows]:
-        """Return the rows in which a key held null."""
-        return {key: np.array(rows, dtype=np.int64) for key, rows in self._nulls.items()}
 
     def words(self) -> dict[str, Steps]:
         """Return the steps at which a key held something else than a number."""
@@ -321,7 +307,7 @@ class Table:
             first = min(block.steps, default=0)
             for key in block.keys:
                 firsts[key] = min(first, firsts.get(key, first))
-        for key, (steps, _, _) in self._apart.items():
+        for key, (steps, _, _) in self.apart.items():
             firsts[key] = min(steps, default=0)
         for key, rows in self._words.items():
             first = min(self._row_steps[row] for row in rows)

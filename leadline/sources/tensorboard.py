@@ -41,7 +41,6 @@ class EventReader:
         self._path, self._folder = path, path.is_dir()
         self._files: dict[Path, _EventFile] = {}
         self._refused: dict[Path, str] = {}
-        self._log: Log | None = None
 
     def update(self) -> bool:
         for path in _event_files(self._path) if self._folder else (self._path,):
@@ -59,17 +58,10 @@ class EventReader:
         said = {path: f"{path.name} could not be read: {error.strerror or error}" for path, error in refused.items()}
         changed |= said != self._refused
         self._refused = said
-        if changed:
-            self._log = None
         return changed
 
     @property
     def log(self) -> Log:
-        if self._log is None:
-            self._log = self._assembled()
-        return self._log
-
-    def _assembled(self) -> Log:
         read = [file for path, file in self._files.items() if path not in self._refused]
         files = sorted(read, key=lambda file: (file.started is None, file.started, file.path.name))
         settings: dict[str, object] = {}
@@ -91,7 +83,7 @@ class EventReader:
             repeats="resume" if len(files) > 1 else "rewrite",
             attempt=max((file.started for file in files if file.started is not None), default=None),
             label=(self._path if self._folder else self._path.parent).absolute().name,
-            torn=any(file.torn for file in files),
+            torn=any(file.growing.torn for file in files),
             notes=(*(note for file in files for note in file.notes), *said),
         )
 
@@ -101,7 +93,7 @@ class _EventFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._growing = GrowingFile(path)
+        self.growing = GrowingFile(path)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -112,18 +104,14 @@ class _EventFile:
         self._damaged = 0
 
     def update(self) -> bool:
-        return self._growing.update(self._decode, self._start_over)
-
-    @property
-    def torn(self) -> bool:
-        return self._growing.torn
+        return self.growing.update(self._decode, self._start_over)
 
     @property
     def notes(self) -> tuple[str, ...]:
         notes = []
         if self._damaged:
             notes.append(f"{self.path.name}: {self._damaged} damaged records were left out")
-        if self._growing.gone:
+        if self.growing.gone:
             notes.append(f"{self.path.name} is gone; what was read from it before stands")
         return tuple(notes)
 

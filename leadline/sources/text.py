@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..progress import tell
-from ..records import dataclass
-from .source import HEAD, Log, Parser, Reader, Source
+from .source import HEAD, Log, Parser
 
 BLOCK = 1 << 22  # bytes read at a time
 GZIP = b"\x1f\x8b"
@@ -97,23 +96,6 @@ class TextReader:
         return self._parser.log()
 
 
-@dataclass(frozen=True, slots=True)
-class TextSource(Source):
-    """A source whose module has a `parser` of a stream of bytes, so it also reads standard input and remote files. It
-    needs no `open` if a file holds one run."""
-
-    def parser(self) -> Parser:
-        parser: Parser = self.imported().parser()
-        return parser
-
-    def open(self, path: Path) -> tuple[Reader, ...]:
-        module = self.imported()
-        readers: tuple[Reader, ...] = (
-            module.open(path) if hasattr(module, "open") else (TextReader(path, module.parser),)
-        )
-        return readers
-
-
 class Unpacking:
     """The text inside gzip, a bounded piece at a time. What is torn or damaged ends it quietly."""
 
@@ -158,12 +140,7 @@ def head_of(path: Path) -> bytes:
     if path.is_dir():
         return b""
     with path.open("rb") as file:
-        return unpacked_head(file.read(HEAD))
-
-
-def unpacked_head(head: bytes) -> bytes:
-    """Return first bytes as their writer wrote them, before they were packed."""
-    return next(unpacked(iter([head])), b"")[:HEAD]
+        return next(unpacked(iter([file.read(HEAD)])), b"")[:HEAD]
 
 
 class Lines:

@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 
-from ..records import dataclass, field
+from ..records import dataclass, field, replace
 from ..vocabulary.names import listed
 from .checkpoints import looks_saved
 from .paths import DIGITS, STATES, WEIGHTS
@@ -34,11 +34,15 @@ class Walk:
 
     root: Path
     files: list[Path] = field(default_factory=list)  # that may tell something: no weights
-    folders: list[Path] = field(default_factory=list)
     saved: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     outward: list[str] = field(default_factory=list)  # names of links that lead out of the root: not followed
     names: int = 0  # looked at
+
+    def where(self, belongs: Callable[[Path], bool]) -> Walk:
+        """Return the same with the places alone of which that is true; paths are given whole."""
+        files = [path for path in self.files if belongs(path.absolute())]
+        return replace(self, files=files, saved=[path for path in self.saved if belongs(path.absolute())])
 
 
 def walk(
@@ -54,14 +58,13 @@ def walk(
         folder, depth = waiting.popleft()
         try:
             state = folder.stat()
-            if (state.st_dev, state.st_ino) in visited or is_of_the_system(state):
+            if (state.st_dev, state.st_ino) in visited or state.st_dev in system_disks():
                 continue  # a link that leads back
             visited.add((state.st_dev, state.st_ino))
             files, folders = _listed(folder, most - seen.names, seen, inside)
         except OSError as error:
             seen.notes.append(f"{folder.name or folder} could not be entered: {error.strerror or error}")
             continue
-        seen.folders.append(folder)
         seen.saved += [file for file in files if file.suffix in STATES]
         seen.files += [file for file in files if file.suffix not in STATES | WEIGHTS]
         inside_state = depth > 0 and looks_saved(folder.name) and folder.parent.name != "rollouts"
@@ -84,14 +87,9 @@ def walk(
     return seen
 
 
-def is_of_the_system(state: os.stat_result) -> bool:
-    """Return whether a place lies where the system shows itself as files; `/dev/shm` and other disks below it are
-    none."""
-    return state.st_dev in _system_disks()
-
-
 @functools.cache
-def _system_disks() -> frozenset[int]:
+def system_disks() -> frozenset[int]:
+    """Return the disks on which the system shows itself as files; `/dev/shm` and others below it are none."""
     return frozenset(place.stat().st_dev for place in map(Path, OF_THE_SYSTEM) if place.is_dir())
 
 
@@ -119,15 +117,15 @@ def _listed(folder: Path, most: int, seen: Walk, inside: Path) -> tuple[list[Pat
                         files.append(entry.name)
             except OSError:
                 continue
-    kept = sorted(_without_heaps(files, folder, seen))
-    return [folder / name for name in kept], [(folder / name, leads_out) for _, name, leads_out in sorted(folders)]
+    if len(files) > HEAP:
+        files = _without_heaps(files, folder, seen)
+    below = [(folder / name, leads_out) for _, name, leads_out in sorted(folders)]
+    return [folder / name for name in sorted(files)], below
 
 
 def _without_heaps(names: list[str], folder: Path, seen: Walk) -> list[str]:
     """Return the names without those of which there are thousands that differ by a number alone, unless samples are
     called so: pictures, shards, caches."""
-    if len(names) <= HEAP:
-        return names
     shapes = [DIGITS.sub("#", name) for name in names]
     heaps = {shape for shape, count in Counter(shapes).items() if count > HEAP and shape not in SAMPLES}
     if heaps:

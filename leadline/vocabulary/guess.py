@@ -95,21 +95,9 @@ def may_be_reward(key: str) -> bool:
     return _left_over(tokens(key)) is not None
 
 
-def guess(keys: Iterable[str], points: Mapping[str, int] | None = None) -> dict[str, Meaning]:
-    """Return the likely meaning of some of these keys; the others stay unknown.
-
-    >>> found = guess(["mean_reward", "std_reward", "kl", "bank_size"])
-    >>> [(key, meaning.canonical) for key, meaning in found.items()]
-    [('mean_reward', 'reward/mean'), ('std_reward', 'reward/std'), ('kl', 'kl/unidentified')]
-    >>> found["mean_reward"].kind
-    'guess: training reward'
-    """
-    return dict(by_words(keys, points).meanings)
-
-
 def meant(keys: Iterable[str], dialect: str | None = None) -> set[str]:
     """Return what keys mean in a dialect, or by their words."""
-    known = (translate(key, dialect) for key in keys) if dialect else guess(keys).values()
+    known = (translate(key, dialect) for key in keys) if dialect else by_words(keys).meanings.values()
     return {meaning.canonical for meaning in known if meaning is not None}
 
 
@@ -120,10 +108,13 @@ def by_words(
     *,
     rewarded: bool = False,
 ) -> Guessed:
-    """Return the same, and what cannot be told. `points`: how often each key was logged, where that is known;
-    `averages`: keys whose numbers are the running mean of another key's; `rewarded`: a reward is known, so that nothing
-    stands for it.
+    """Return the likely meaning of some of these keys, and what cannot be told; the others stay unknown. `points`: how
+    often each key was logged, where that is known; `averages`: keys whose numbers are the running mean of another
+    key's; `rewarded`: a reward is known, so that nothing stands for it.
 
+    >>> found = by_words(["mean_reward", "std_reward", "kl", "bank_size"]).meanings
+    >>> [(key, meaning.canonical) for key, meaning in found.items()]
+    [('mean_reward', 'reward/mean'), ('std_reward', 'reward/std'), ('kl', 'kl/unidentified')]
     >>> by_words(["reward_math", "reward_code", "loss"]).unclear
     {'reward/mean': ('reward_code', 'reward_math')}
     """

@@ -15,11 +15,11 @@ from conftest import EXAMPLES, trl_bytes, verl_bytes
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from leadline.sources import SOURCES, TEXT_SOURCES, Log, Source, TextSource, open_run, read_stream
-from leadline.sources.around import Surroundings
-from leadline.sources.assemble import assemble
+from leadline.sources import SOURCES, Log, Source, open_run, read_stream
+from leadline.sources.assemble import Surroundings, assemble
 from leadline.sources.folders import search
 
+TEXT = [source for source in SOURCES if source.is_text]
 TEXTS = Path(__file__).parent.parent / "sources" / "samples" / "text"
 ROWS = [(step, {"reward": step / 10, "critic/score/mean": step / 10, "loss": float("nan")}) for step in range(1, 9)]
 SAMPLES: dict[str, bytes] = {"trainer_state.json": trl_bytes(ROWS), "metrics.jsonl": verl_bytes(ROWS)} | {
@@ -29,11 +29,11 @@ NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LISTS = {"own_words.log"}  # rewards of single samples, of which the mean is taken
 
 
-def source_for(name: str) -> TextSource:
-    return next(source for source in TEXT_SOURCES if source.recognises(Path(name), SAMPLES[name]))
+def source_for(name: str) -> Source:
+    return next(source for source in TEXT if source.recognises(Path(name), SAMPLES[name]))
 
 
-def parse(source: TextSource, data: bytes, *cuts: int) -> Log:
+def parse(source: Source, data: bytes, *cuts: int) -> Log:
     parser = source.parser()
     for start, end in itertools.pairwise((0, *sorted(min(cut, len(data)) for cut in cuts), len(data))):
         parser.feed(data[start:end])
@@ -71,11 +71,11 @@ every_sample = pytest.mark.parametrize("name", SAMPLES)
 
 
 def test_every_text_source_has_a_sample() -> None:
-    assert {source_for(name).name for name in SAMPLES} == {source.name for source in TEXT_SOURCES}
+    assert {source_for(name).name for name in SAMPLES} == {source.name for source in TEXT}
 
 
 def test_bundled_runs_are_found() -> None:
-    found = {place.name: len(search(place, SOURCES).runs) for place in EXAMPLES.iterdir() if place.is_dir()}
+    found = {place.name: len(search(place).runs) for place in EXAMPLES.iterdir() if place.is_dir()}
     assert found == {"healthy": 1, "collapsed": 1, "hacked": 1}
 
 
@@ -86,9 +86,9 @@ def test_garbage_is_not_recognised(source: Source, garbage: bytes) -> None:
     assert not source.recognises(Path("x"), b"\x01 " + garbage)
 
 
-@pytest.mark.parametrize("source", TEXT_SOURCES, ids=lambda source: source.name)
+@pytest.mark.parametrize("source", TEXT, ids=lambda source: source.name)
 @given(garbage=st.binary(max_size=300))
-def test_garbage_is_no_run_and_no_crash(source: TextSource, garbage: bytes) -> None:
+def test_garbage_is_no_run_and_no_crash(source: Source, garbage: bytes) -> None:
     assert not parse(source, garbage).table
 
 

@@ -8,9 +8,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from leadline.run import Run, Series
-from leadline.sources import Log, TextSource, json_document, json_lines
-from leadline.sources.around import Surroundings
-from leadline.sources.assemble import assemble
+from leadline.sources import Log, Source, json_document, json_lines
+from leadline.sources.assemble import Surroundings, assemble
 
 TRL_KEYS = [
     "reward",
@@ -31,7 +30,7 @@ def logs(keys: list[str]) -> st.SearchStrategy[Rows]:
     return st.lists(st.tuples(st.integers(0, 12), values), min_size=1, max_size=14)
 
 
-def parse(source: TextSource, data: bytes) -> Log:
+def parse(source: Source, data: bytes) -> Log:
     parser = source.parser()
     parser.feed(data)
     return parser.log()

@@ -17,7 +17,7 @@ from leadline.reading.wall_clock import long_still
 from leadline.report.data import as_data
 from leadline.run import Run, Series
 from leadline.sources import open_run, read_stream
-from leadline.sources.folders import OF_ZONES
+from leadline.sources.around import OF_ZONES
 from leadline.words.verdict import headline
 
 START, HOUR = 1_700_000_000.0, 3600.0

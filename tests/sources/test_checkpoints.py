@@ -11,7 +11,6 @@ import pytest
 
 from leadline.run import Checkpoint
 from leadline.sources import checkpoints
-from leadline.sources.around import look_around
 from leadline.sources.walk import walk
 
 
@@ -26,7 +25,8 @@ def put(place: Path, *names: str, text: str = "") -> Path:
 
 def states(root: Path, last_step: int | None = None) -> list[tuple[int, bool | None, str]]:
     """What is found below a folder: step, whole or not, and where."""
-    found = look_around(walk(root), last_step=last_step).checkpoints
+    seen = walk(root)
+    found = checkpoints.find(seen.saved, seen.files, last_step)
     return [(one.step, one.complete, Path(one.path).relative_to(root).as_posix()) for one in found]
 
 
@@ -209,7 +209,8 @@ def test_torchforge_states_end_with_their_metadata(tmp_path: Path) -> None:
 def test_tinker_states_are_those_its_record_names(tmp_path: Path) -> None:
     record = '{"name":"000020","batch":20,"state_path":"tinker://a/000020","sampler_path":"tinker://b"}\n'
     put(tmp_path, "checkpoints.jsonl", text=record + 'garbage\n{"name":"000040","batch":40,"sta')
-    assert look_around(walk(tmp_path)).checkpoints == (Checkpoint(20, "tinker://a/000020", True),)
+    found = checkpoints.find((), walk(tmp_path).files, None)
+    assert found == (Checkpoint(20, "tinker://a/000020", True),)
 
 
 def test_stable_baselines_states_are_whole_zip_files(tmp_path: Path) -> None:

@@ -82,8 +82,8 @@ def test_a_log_cut_at_any_step_tells_the_same(values: list[float], k: int) -> No
     assert whole.until(k).events == cut.events
 
 
-def at(config: Config, last: int = 100, kl: list[float] | None = None) -> list[int]:
-    series = Series.from_log("kl/ref", "kl", "", range(1, last + 1), kl or [0.1] * last)
+def at(config: Config, last: int = 100) -> list[int]:
+    series = Series.from_log("kl/ref", "kl", "", range(1, last + 1), [0.1] * last)
     events = with_events(Run("x", series=(series,), config=config)).events
     return [event.step for event in events if event.kind == "reference_reset"]
 
@@ -96,16 +96,3 @@ def test_the_reference_is_reset_as_often_as_the_settings_say() -> None:
 def test_a_reference_that_follows_all_the_time_is_listed_up_to_a_point() -> None:
     steps = at(Config(reference_sync_steps=1), last=1000)
     assert len(steps) == 51
-
-
-def test_a_kl_that_falls_to_zero_is_a_reset_only_where_one_was_announced() -> None:
-    tooth = [0.01 * n for n in range(1, 31)]
-    assert at(Config(raw={"sync_ref_model": True}), last=90, kl=tooth * 3) == [31, 61]
-    assert at(Config(raw={"sync_ref_model": False}), last=90, kl=tooth * 3) == []
-
-
-def test_evaluations_are_told_once_two_gaps_are_equal() -> None:
-    held_out = Series.from_log("eval/reward/mean", "eval_reward", "", [1, 20, 40, 60], [0.1, 0.2, 0.3, 0.4])
-    whole = with_events(Run("x", series=(held_out,)))
-    assert [(event.step, event.say()) for event in whole.events] == [(20, "evals every 20 steps since step 20")]
-    assert whole.until(59).events == ()

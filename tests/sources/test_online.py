@@ -25,62 +25,46 @@ class RecordedRun:
             {"_step": step, "_timestamp": 1e9 + step, "_runtime": step, "train/reward": step / 10, "eval/reward": None}
             for step in range(1, 11)
         ]
-        self.asked: list[int] = []
 
-    def scan_history(self, *, min_step: int = 0) -> Iterator[dict[str, object]]:
-        self.asked.append(min_step)
-        return iter([row for row in self.rows if int(str(row["_step"])) >= min_step])
+    def scan_history(self) -> Iterator[dict[str, object]]:
+        return iter(self.rows)
 
     def history(self, *, samples: int, pandas: bool, stream: str) -> list[dict[str, object]]:
         assert (pandas, stream) == (False, "system")
         return [{"_timestamp": 1e9, "system.gpu.0.powerWatts": 300.5, "system.cpu": None}]
 
 
-def test_a_w_and_b_run_is_read_and_asked_only_for_what_is_new() -> None:
-    run = RecordedRun()
-    reader = online.WandbOnlineRun("wandb://me/project/abc123", run)
-    assert reader.update()
-    log = reader.log
+def served(run: RecordedRun, monkeypatch: pytest.MonkeyPatch, asked: list[str] | None = None) -> online.Served:
+    package: Any = ModuleType("wandb")
+    package.Api = lambda: SimpleNamespace(run=lambda place: ([] if asked is None else asked).append(place) or run)
+    monkeypatch.setitem(sys.modules, "wandb", package)
+    return (online.open("wandb://me/project/abc123") or ())[0]
+
+
+def test_a_w_and_b_run_is_read_through_its_own_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    log = served(RecordedRun(), monkeypatch, asked).read()
+    assert asked == ["me/project/abc123"]
     assert log.table.columns()["train/reward"].steps.tolist() == list(range(1, 11))
     assert log.table.columns()["train/reward"].walls.tolist()[0] == 1e9 + 1
     assert "eval/reward" not in log.table.columns()
     assert log.settings == {"lr": 1e-6}
     assert log.label == "one"
     assert log.telemetry.gpus.power_w.tolist() == [300.5]
-    assert not reader.update()
-    run.rows.append({"_step": 11, "train/reward": 2.0})
-    assert reader.update()
-    assert reader.log.table.columns()["train/reward"].values.tolist()[-1] == 2.0
-    assert run.asked == [0, 11, 11]
+    with pytest.raises(NothingReadable, match="does not name a W&B run"):
+        online.open("wandb://me/project")
 
 
-def test_a_server_that_stops_answering_keeps_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     run = RecordedRun()
-    reader = online.WandbOnlineRun("wandb://me/project/abc123", run)
-    reader.update()
 
-    def broken(**_: object) -> Iterator[dict[str, object]]:
+    def broken() -> Iterator[dict[str, object]]:
         raise ConnectionError("no route to host\nand a long trace")
 
     monkeypatch.setattr(run, "scan_history", broken)
-    assert reader.update()
-    assert "no longer answers" in reader.log.notes[0]
-    assert len(reader.log.table.columns()["train/reward"].steps) == 10
     with pytest.raises(NothingReadable, match="no route to host") as refused:
-        online.WandbOnlineRun("wandb://me/project/abc123", run).update()
+        served(run, monkeypatch).read()
     assert "\n" not in refused.value.what
-
-
-def test_an_address_goes_to_w_and_b_s_own_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    package: Any = ModuleType("wandb")
-    package.Api = lambda: SimpleNamespace(run=lambda place: (asked.append(place), RecordedRun())[1])
-    monkeypatch.setitem(sys.modules, "wandb", package)
-    reader = (online.open("wandb://me/project/abc123") or ())[0]
-    reader.update()
-    assert asked == ["me/project/abc123"]
-    with pytest.raises(NothingReadable, match="does not name a W&B run"):
-        online.open("wandb://me/project")
 
 
 def test_the_runs_of_a_w_and_b_project_are_listed_without_their_histories(monkeypatch: pytest.MonkeyPatch) -> None:

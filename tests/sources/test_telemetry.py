@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from leadline.run import Phases, Telemetry
 from leadline.sources import telemetry
-from leadline.sources.telemetry import clock, join, part
+from leadline.sources.telemetry import gpus, join, own, part
 
-NVIDIA_SMI = next(record for record in telemetry.RECORDS if record.NAME == "nvidia-smi")
 NOON = float(calendar.timegm((2026, 11, 15, 12, 0, 0)))
 HEADER = "timestamp, index, power.draw [W], utilization.gpu [%], memory.used [MiB], memory.total [MiB]\n"
 ROWS = (
@@ -32,9 +31,9 @@ def read(place: Path, text: str, name: str = "nvidia-smi.csv", **others: object)
     file = place / name
     file.write_text(text)
     os.utime(file, (NOON + 1e7, NOON + 1e7))
-    kind = telemetry.record_of(file, file.read_bytes()[:65536])
+    kind = telemetry.record_of(file)
     assert kind is not None
-    return telemetry.read([(kind, file)], **others)  # type: ignore[arg-type]
+    return telemetry.read({file: kind}, **others)  # type: ignore[arg-type]
 
 
 def check(told: Telemetry) -> None:
@@ -79,7 +78,7 @@ def test_a_torn_last_line_and_lines_of_something_else_are_left_out(tmp_path: Pat
 def test_a_packed_record_is_read(tmp_path: Path) -> None:
     file = tmp_path / "gpu.csv.gz"
     file.write_bytes(gzip.compress((HEADER + ROWS).encode()))
-    check(telemetry.read([(NVIDIA_SMI, file)], span=SPAN))
+    check(telemetry.read({file: gpus.rows}, span=SPAN))
 
 
 def test_gpus_that_only_have_identifiers_are_numbered_as_they_come(tmp_path: Path) -> None:
@@ -105,7 +104,7 @@ def test_a_time_zone_that_had_to_be_guessed_is_said(tmp_path: Path) -> None:
     assert "no time zone given and nothing tells which: UTC was assumed" in read(tmp_path, HEADER + ROWS).notes[0]
     file = tmp_path / "nvidia-smi.csv"
     os.utime(file, (NOON - 3600 + 10, NOON - 3600 + 10))
-    told = telemetry.read([(NVIDIA_SMI, file)])
+    told = telemetry.read({file: gpus.rows})
     assert told.gpus.walls[0] == NOON - 3600 + 0.25
     assert "UTC+01:00 fits the time the file was last changed" in told.notes[0]
 
@@ -119,32 +118,7 @@ def test_a_run_much_longer_than_its_record_fits_several_zones(tmp_path: Path) ->
 def test_the_zone_is_found_whenever_record_and_run_are_about_as_long(quarters: int, length: int) -> None:
     run = (NOON, NOON + length)
     local = np.array([NOON - quarters * 900, NOON - quarters * 900 + length])
-    assert clock.zone(local, run, None) == (quarters * 900, None)
-
-
-DMON = """#Date       Time        gpu    pwr  gtemp     sm    mem     fb   bar1
-#YYYYMMDD   HH:MM:SS    Idx      W      C      %      %     MB     MB
- 20261115   12:00:00      0    412     60     97     50  70000     10
- 20261115   12:00:00      1      -     60      3      0   1000     10
-#Date       Time        gpu    pwr  gtemp     sm    mem     fb   bar1
-#YYYYMMDD   HH:MM:SS    Idx      W      C      %      %     MB     MB
- 20261115   12:00:05      0    100     60      0      0  70000     10
-"""
-
-
-def test_dmon(tmp_path: Path) -> None:
-    gpus = read(tmp_path, DMON, "dmon.log", span=SPAN).gpus
-    assert gpus.walls.tolist() == [NOON, NOON, NOON + 5]
-    assert gpus.devices.tolist() == [0, 1, 0]
-    assert gpus.utilisation.tolist() == [97, 3, 0]
-    assert math.isnan(gpus.power_w[1])
-
-
-def test_dmon_without_dates_cannot_be_placed_and_says_how_it_could(tmp_path: Path) -> None:
-    text = "# gpu    pwr     sm\n# Idx      W      %\n    0    412     97\n"
-    told = read(tmp_path, text, "gpu.txt")
-    assert not told
-    assert "dmon -o DT" in told.notes[0]
+    assert gpus.zone(local, run, None) == (quarters * 900, None)
 
 
 PHASES = (
@@ -188,23 +162,23 @@ def test_of_two_records_of_the_same_gpu_the_first_stands(tmp_path: Path) -> None
 
 
 def test_a_record_that_is_gone_is_noted(tmp_path: Path) -> None:
-    told = telemetry.read([(NVIDIA_SMI, tmp_path / "gone.csv")])
+    told = telemetry.read({tmp_path / "gone.csv": gpus.rows})
     assert not told
     assert told.notes == ("gone.csv could not be read: No such file or directory",)
 
 
-@pytest.mark.parametrize("record", telemetry.RECORDS, ids=lambda record: record.NAME)
+@pytest.mark.parametrize("parse", [own.phases, own.processes, gpus.rows])
 @given(garbage=st.binary(max_size=300))
 def test_any_bytes_are_survived(
-    tmp_path_factory: pytest.TempPathFactory, record: telemetry.Record, garbage: bytes
+    tmp_path_factory: pytest.TempPathFactory, parse: telemetry.Parse, garbage: bytes
 ) -> None:
     file = tmp_path_factory.mktemp("x") / "phases.jsonl"
     file.write_bytes(garbage)
-    record.recognises(file, garbage)
-    assert isinstance(record.parse(file), part.Part)
+    telemetry.record_of(file)
+    assert isinstance(parse(file), part.Part)
 
 
-@pytest.mark.parametrize("text", [HEADER + ROWS, DMON, PHASES])
+@pytest.mark.parametrize("text", [HEADER + ROWS, PHASES])
 @given(cut=st.integers(0, 600))
 def test_a_record_cut_anywhere_gives_a_first_part_of_the_whole(
     tmp_path_factory: pytest.TempPathFactory, text: str, cut: int
@@ -213,10 +187,10 @@ def test_a_record_cut_anywhere_gives_a_first_part_of_the_whole(
     name = "phases.jsonl" if text is PHASES else "gpu.csv"
     file = place / name
     file.write_text(text)
-    kind = telemetry.record_of(file, text.encode())
+    kind = telemetry.record_of(file)
     assert kind is not None
-    whole = kind.parse(file)
+    whole = kind(file)
     file.write_text(text[:cut])
-    less = kind.parse(file)
+    less = kind(file)
     assert less.phases.ends.tolist() == whole.phases.ends.tolist()[: len(less.phases)]
     np.testing.assert_array_equal(less.gpus.power_w, whole.gpus.power_w[: len(less.gpus)])

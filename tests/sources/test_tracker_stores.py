@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import sys
 from pathlib import Path
 
 import pytest
-from extras import needs
 
-from leadline.errors import MissingExtra, NothingReadable
+from leadline.errors import NothingReadable
 from leadline.sources import database, mlflow_store, trackio_store
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -153,41 +151,6 @@ def test_metrics_logged_without_any_step_are_said_to_be(tmp_path: Path) -> None:
     reader = mlflow_store.open(tmp_path)[0]
     reader.update()
     assert "passed no step" in reader.log.notes[0]
-
-
-def test_a_parquet_export_reads_like_the_database() -> None:
-    needs("pyarrow", "parquet")
-    database_logs, exported_logs = [], []
-    for place, logs in (
-        (SAMPLES / "trackio" / "sample.db", database_logs),
-        (SAMPLES / "trackio" / "exported" / "sample.parquet", exported_logs),
-    ):
-        for reader in trackio_store.open(place):
-            reader.update()
-            logs.append(reader.log)
-    assert database_logs
-    for one, other in zip(database_logs, exported_logs, strict=True):
-        assert one.label == other.label
-        assert one.settings == other.settings
-        assert one.telemetry.gpus.power_w.tolist() == other.telemetry.gpus.power_w.tolist()
-        for key, column in one.table.columns().items():
-            assert repr(other.table.columns()[key].values.tolist()) == repr(column.values.tolist())
-
-
-@pytest.mark.parametrize("share", [0.2, 0.6, 0.99])
-def test_a_half_written_parquet_file_is_one_sentence(share: float, tmp_path: Path) -> None:
-    needs("pyarrow", "parquet")
-    data = (SAMPLES / "trackio" / "exported" / "sample.parquet").read_bytes()
-    path = tmp_path / "sample.parquet"
-    path.write_bytes(data[: int(share * len(data))])
-    with pytest.raises(NothingReadable, match="no whole Parquet file"):
-        trackio_store.open(path)
-
-
-def test_parquet_without_its_extra_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingExtra, match=r"leadline\[parquet\]"):
-        trackio_store.open(SAMPLES / "trackio" / "exported" / "sample.parquet")
 
 
 def test_an_older_trackio_database_without_run_ids(tmp_path: Path) -> None:

@@ -314,7 +314,7 @@ def test_a_line_per_epoch_beside_a_log_of_steps_is_no_run(tmp_path: Path) -> Non
     (tmp_path / "train.log").write_text("".join(printed))
     found = find_runs(tmp_path)
     assert len(found.runs) == 1
-    assert any("coarser" in note for note in found.left_out)
+    assert any("coarser" in note for note in found.notes)
 
 
 def test_of_two_copies_the_one_that_names_its_steps_leads(tmp_path: Path) -> None:

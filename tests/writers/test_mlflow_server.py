@@ -11,7 +11,6 @@ from writers.launch import mlflow_server
 
 from leadline.errors import NothingReadable
 from leadline.sources import open_run
-from leadline.sources.remote import reach
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +31,6 @@ def test_every_value_on_a_server_is_read(served: Path) -> None:
         }
     assert {series.key for series in run.series} == {"critic/score/mean", "actor/pg_loss"}
     assert run.config.planned_steps == 40
-
-
-def test_a_second_look_at_an_ended_run_reads_nothing(served: Path) -> None:
-    readers = reach((served / "address").read_text())
-    assert isinstance(readers, tuple)
-    assert readers[0].update()
-    assert not readers[0].update()
 
 
 def test_a_run_that_is_not_on_the_server_is_one_sentence(served: Path) -> None:

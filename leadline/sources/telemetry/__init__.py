@@ -4,56 +4,48 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ...records import dataclass, replace
+from ...records import replace
 from ...run import GpuSamples, Phases, ProcessSamples, Telemetry
-from . import clock, gpus, own
+from ..text import head_of
+from . import gpus, own
 from .part import Part
 
-__all__ = ["RECORDS", "Part", "Record", "join", "read", "record_of"]
-
+Parse: TypeAlias = Callable[[Path], Part]  # torn or damaged lines are left out; raises OSError only
 Columns = TypeVar("Columns", GpuSamples, Phases, ProcessSamples)
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One kind of file that tells what the machine did, known by its name and its first bytes."""
-
-    NAME: str
-    parse: Callable[[Path], Part]  # torn or damaged lines are left out; raises OSError only
-    head: re.Pattern[bytes]
-    name: str = ""  # of the file; "": any
-
-    def recognises(self, path: Path, head: bytes) -> bool:
-        named = not self.name or path.name in (self.name, f"{self.name}.gz")
-        return named and self.head.search(head) is not None
-
-
-RECORDS = (  # most specific first
-    Record("phases", own.phases, re.compile(rb"\A\s*\{"), "phases.jsonl"),
-    Record("processes", own.processes, re.compile(rb'\A[^\n]*"procs"'), "processes.jsonl"),
-    Record("nvidia-smi", gpus.rows, gpus.CSV),
-    Record("dmon", gpus.rows, re.compile(rb"\A(?:[^\n]*\n){0,19}" + gpus.DMON.pattern, re.IGNORECASE)),
+RECORDS: tuple[
+    tuple[str, re.Pattern[bytes], Parse], ...
+] = (  # name of the file ("": any), how it begins, what reads it
+    ("phases.jsonl", re.compile(rb"\A\s*\{"), own.phases),
+    ("processes.jsonl", re.compile(rb'\A[^\n]*"procs"'), own.processes),
+    ("", gpus.CSV, gpus.rows),
 )
 
 
-def record_of(path: Path, head: bytes) -> Record | None:
-    """Return the kind of record at `path` by its first bytes, or None."""
-    return next((record for record in RECORDS if record.recognises(path, head)), None)
+def record_of(path: Path) -> Parse | None:
+    """Return what reads the record of the machine at `path`; None if it is none."""
+    try:
+        head = head_of(path)
+    except OSError:
+        return None
+    named = (one for one in RECORDS if not one[0] or path.name.removesuffix(".gz") == one[0])
+    return next((parse for _, begins, parse in named if begins.search(head)), None)
 
 
-def read(files: Iterable[tuple[Record, Path]], *, span: tuple[float, float] | None = None) -> Telemetry:
+def read(files: Mapping[Path, Parse], *, span: tuple[float, float] | None = None) -> Telemetry:
     """Return all that `files` tell, on one clock. `span` is when the run's own log was written, if that is known: it
     helps to place a record that names local times without a zone."""
     parts, notes = [], []
-    for record, path in files:
+    for path, parse in files.items():
         try:
-            part = record.parse(path)
+            part = parse(path)
         except OSError as error:
             notes.append(f"{path.name} could not be read: {error.strerror or error}")
             continue
@@ -69,7 +61,7 @@ def read(files: Iterable[tuple[Record, Path]], *, span: tuple[float, float] | No
             modified: float | None = None
             with contextlib.suppress(OSError):
                 modified = path.stat().st_mtime
-            offset, note = clock.zone(samples.walls, span, modified)
+            offset, note = gpus.zone(samples.walls, span, modified)
             samples = replace(samples, walls=samples.walls + offset)
             notes += [f"{path.name}: {note}"] if note else []
         settled.append(Telemetry(samples, part.phases, part.processes))
