@@ -36,7 +36,8 @@ from leadline.facts.finding import SAID
 from leadline.judgement.weigh import LAG
 from leadline.pipeline import view_of
 from leadline.reading.whole import evidence_of
-from leadline.text.evidence import ALL_CUT, TOLD
+from leadline.text.evidence import ALL_CUT
+from leadline.text.numbers import TOLD
 from leadline.text.relation import Relation
 
 rule: Any = importlib.import_module("leadline.text.relation")  # its package has a function of that name

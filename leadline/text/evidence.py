@@ -21,18 +21,19 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..facts.finding import BEGUN, SAID, Move
+from ..facts.finding import SAID, Move
 from ..records import dataclass
-from ..run import REWARD, Rollout, Run, Steps, Values
-from .numbers import Numbers, calm, end_of, logged_since, numbers, surprise, truncated
-from .relation import Begun, Relation, pair, relation
+from ..run import REWARD, Flags, Rollout, Run
+from .numbers import TOLD, Numbers, end_of, numbers
+from .relation import Begun, Relation, relation
 from .sampler import Batch
 from .written import Written, since, written
 
-TOLD = 0.3  # of the responses, or of the surprise at first: from here on it is told and dated
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
 
+WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 ALL_CUT = 0.94  # of the responses truncated that used to end: proof by itself, if the reward holds
 
 
@@ -59,10 +60,32 @@ class GamedEvidence:
 
     @property
     def pair(self) -> tuple[Rollout, Rollout] | None:
-        """A response from before it began and a late one, as the furthest move shows them."""
+        """Return of the samples before it began the one whose prompt is most like that of a late one that has gone far
+        by the furthest move; among several such the one that had gone least. Both were paid for: a response that earned
+        nothing shows nothing."""
         if self.begun is None or self.relation is None or not len(self.relation.worse):
             return None
-        return pair(self.relation.text, self.relation.worse, self.begun.step)
+        text, worse = self.relation.text, np.nan_to_num(self.relation.worse)
+        third = max(text.batches // 3, 1)
+        steps = np.asarray([sample.step for sample in text.samples])
+        early = _paid(text, (text.batch < max(third // 2, 1)) & (steps <= max(self.begun.step, steps.min()))).tolist()
+        paid = _paid(text, text.batch >= text.batches - third)
+        late = paid[np.argsort(-worse[paid], kind="stable")][: max(round(WORST * len(paid)), 1)].tolist()
+        asked = {place: {*text.prompts.ids[text.prompts.owner == place].tolist()} for place in (*early, *late)}
+        best = (-1.0, 0.0, early[0], late[0])
+        for new in late:
+            for old in early:
+                alike = len(asked[new] & asked[old]) / max(len(asked[new] | asked[old]), 1)
+                best = max(best, (alike, -float(worse[old]), old, new))
+            if best[0] == 1:
+                break
+        return text.samples[best[2]], text.samples[best[3]]
+
+
+def _paid(text: Written, among: Flags) -> NDArray[np.int64]:
+    """Return the samples that scored no worse than most of those."""
+    places, scores = np.flatnonzero(among), text.scores[among]
+    return places[scores >= np.nanmedian(scores)] if np.isfinite(scores).any() else places
 
 
 def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> GamedEvidence:
@@ -78,6 +101,9 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
     p = max(related_p, float(logged.cut > ALL_CUT))
     changed = 0.0 if related is None else related.p_changed
     near = max(changed, float(logged.cut > TOLD), float(logged.unlike > 0.5))
+    found = [Begun(step, step, step) for step in logged.begun]
+    if related is not None and len(related.worse):
+        found.insert(0, related.begun)
     outcome: Outcome = "none" if text is not None else "blind"
     if p > SAID:
         reward = run.get(REWARD)
@@ -88,29 +114,8 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
     return GamedEvidence(
         {"gamed": p, "decayed": p, "changed": near}.get(outcome, 0.0),
         outcome,
-        None if outcome in ("none", "blind") else _begun(logged_since(run, baseline), related, logged),
+        None if outcome in ("none", "blind") else min(found, key=lambda begun: begun.step, default=None),
         related,
         text,
         logged,
     )
-
-
-def _begun(run: Run, related: Relation | None, logged: Numbers) -> Begun | None:
-    """Return when it began: with whatever moved first."""
-    found = [] if related is None or not len(related.worse) else [related.begun]
-    if logged.cut > TOLD:
-        cut = truncated(run)
-        found += [] if cut is None else [_dated(*cut.known)]
-    if logged.unlike > TOLD:
-        nats = surprise(run)
-        found += [] if nats is None else [_dated(*nats[:2])]
-    return min(found, key=lambda begun: begun.step, default=None)
-
-
-def _dated(steps: Steps | Values, values: Values) -> Begun:
-    """Return the last step at which a tenth of the way to now was behind it."""
-    values = calm(values)
-    start, now = end_of(values, late=False), end_of(values, late=True)
-    below = np.flatnonzero((values - start) / (now - start) <= BEGUN) if now != start else np.zeros(0, dtype=np.int64)
-    step = int(steps[below[-1]] if len(below) else steps[0])
-    return Begun(step, step, step)

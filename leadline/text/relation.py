@@ -23,12 +23,11 @@ from numpy.typing import NDArray
 from ..facts.finding import BEGUN, Move, Way
 from ..kept import FEW, kept
 from ..records import dataclass
-from ..run import Flags, Rollout, Values
+from ..run import Values
 from . import measures
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
 from .written import AS_GOOD_AS_ALL, BATCHES, Written, since
 
-WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid
 FALLS = ("detached",)  # worrying if they go down; the others if they go up
 EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike than those to different prompts
@@ -92,7 +91,7 @@ def relation(written: Written) -> Relation | None:
     sides = _sides(written)
     if not sides:
         return None
-    drawn: dict[Way, Values] = {side.way: side.counted(column) for column, side in enumerate(sides)}
+    drawn: dict[Way, Values] = {side.way: side.drawn for side in sides}
     # Responses to one prompt may be more alike lately than those to different prompts, if groups were kept.
     within = measures.agreement(written)
     lately = within[np.isfinite(within) & (written.group_batch >= written.batches - max(BATCHES, written.batches // 6))]
@@ -107,7 +106,7 @@ def relation(written: Written) -> Relation | None:
         written,
         np.sqrt(np.sum([move**2 for move in drawn.values()], axis=0)),
         tuple(Move(side.way, side.share.start, side.share.now) for side in told if side.share.is_clear),
-        _begun(*_way(sides, far)),
+        _begun(sides, far),
         worse,
         {way: move for way, move in drawn.items() if way not in excused},
         {side.way: side.share for side in sides},
@@ -118,29 +117,12 @@ def relation(written: Written) -> Relation | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """One relation as a share of the response, and the amount that it leaves; no amount if none is lost by it."""
+    """One relation as a share of the response."""
 
     way: Way
     values: Values
     share: Track
-    amount: Track | None
-    more: Track | None = None  # copied: how much, against the length of the first responses; alike: beyond chance
-
-    def counted(self, column: int) -> Values:
-        """Return how far it went in the worrying direction, as far as the amount was lost too."""
-        move = self.share.drawn_move(2 * column)
-        move = np.maximum(-move if self.way in FALLS else move, 0.0)
-        if self.amount is None:
-            return move
-        lost: Values = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
-        if self.more is None:
-            return lost
-        more = np.maximum(self.more.drawn_move(2 * column), 0.0)
-        if self.way == "alike":
-            return np.minimum(lost, more)
-        # What is copied beside a response that is still there may be the question restated, or the answer hidden. And a
-        # response that dropped its small talk copies a larger share of itself, but no more text.
-        return np.minimum(np.maximum(lost, move / 2), more)
+    drawn: Values  # how far it went in the worrying direction, as far as the amount behind it was lost too, by draw
 
 
 def _sides(written: Written) -> list[_Side]:
@@ -158,14 +140,25 @@ def _sides(written: Written) -> list[_Side]:
         taken_up = offered - by_chance
         values["detached"] = (taken_up, taken_up * size)
         values["copied"] = (copied - from_others, (1 - copied) * size)
-    sides = []
+    sides = list[_Side]()
     for way, (share, amount) in values.items():
         seen = track(written, share)
-        if seen is not None:
-            more = track(written, share * size) if way == "copied" else None
-            if way == "alike" and seen.now - seen.start > SECOND:
-                more = track(written, alike - measures.alike_by_chance(written))
-            sides.append(_Side(way, share, seen, None if amount is None else track(written, amount), more))
+        if seen is None:
+            continue
+        column = 2 * len(sides)
+        move = np.maximum(seen.drawn_move(column) * (-1 if way in FALLS else 1), 0.0)
+        left = None if amount is None else track(written, amount)
+        lost = move if left is None else np.minimum(move, np.maximum(-left.drawn_move(column + 1), 0.0))
+        more = None  # how much is copied, against the length of the first responses; how alike they are beyond chance
+        if way == "copied":
+            # What is copied beside a response that is still there may be the question restated, or the answer hidden.
+            # And a response that dropped its small talk copies a larger share of itself, but no more text.
+            lost, more = np.maximum(lost, move / 2), track(written, share * size)
+        elif way == "alike" and seen.now - seen.start > SECOND:
+            more = track(written, alike - measures.alike_by_chance(written))
+        if more is not None:
+            lost = np.minimum(lost, np.maximum(more.drawn_move(column), 0.0))
+        sides.append(_Side(way, share, seen, lost))
     return sides
 
 
@@ -179,10 +172,10 @@ def paid_for(written: Written, value: Values) -> float | None:
     return float((apart[0][known] * apart[1][known]).sum() / size) if size > 1e-9 else None
 
 
-def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Values, Values, Values]:
-    """Return what share of the way from the first samples to now, or to what is plain, lay behind the responses: by
-    course (courses, batches), with the probability of each."""
-    every = max(sides, key=lambda side: counted[side.way]).share.steps
+def _begun(sides: Sequence[_Side], counted: dict[Way, float]) -> Begun:
+    """Return when less than a tenth of the way from the first samples to now, or to what is plain, was last behind the
+    responses, over all courses that it may have taken."""
+    every = max(sides, key=lambda side: counted[side.way]).share.steps.astype(np.float64)
     total, share, error = 0.0, np.zeros(len(every)), np.zeros(len(every))
     for side in sides:
         seen, far = side.share, counted[side.way]
@@ -193,55 +186,19 @@ def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Values, Val
         total += far**2
         share += weight * (np.interp(every, seen.steps, seen.values) - seen.start)
         error += (weight * np.interp(every, seen.steps, seen.errors)) ** 2
-    if total <= 0:
-        return every.astype(np.float64), np.ones(1), np.zeros((1, len(every)))
-    weights, moves, _, _ = fitted(USUAL_MOVE * share / total, USUAL_MOVE * np.sqrt(error) / total)
-    far = min(float(np.sqrt(total)), PLAIN) / float(np.sqrt(total))
-    paths = moves[1:, None] * courses_of(len(every)) / (USUAL_MOVE * far)
-    return every.astype(np.float64), weights[1:] / weights[1:].sum(), paths
-
-
-def _begun(steps: Values, weights: Values, paths: Values) -> Begun:
-    """Return on each path the last place at which less than a tenth of the way was behind it."""
+    weights, paths = np.ones(1), np.zeros((1, len(every)))
+    if total > 0:
+        weights, moves, _, _ = fitted(USUAL_MOVE * share / total, USUAL_MOVE * np.sqrt(error) / total)
+        far = min(float(np.sqrt(total)), PLAIN) / float(np.sqrt(total))
+        weights, paths = weights[1:] / weights[1:].sum(), moves[1:, None] * courses_of(len(every)) / (USUAL_MOVE * far)
     before = paths <= BEGUN
     last = paths.shape[1] - 1 - before[:, ::-1].argmax(axis=1)
     after = np.minimum(last + 1, paths.shape[1] - 1)
     rows = np.arange(len(paths))
     rise = paths[rows, after] - paths[rows, last]
     part = np.clip(np.divide(BEGUN - paths[rows, last], rise, out=np.zeros_like(rise), where=rise > 0), 0.0, 1.0)
-    onset = steps[last] + part * (steps[after] - steps[last])
+    onset = every[last] + part * (every[after] - every[last])
     order = np.argsort(onset, kind="stable")
     behind = np.cumsum(weights[order])
     low, middle, high = onset[order][np.searchsorted(behind, [1 - LAST, 0.5, LAST]).clip(max=len(onset) - 1)]
     return Begun(round(float(middle)), round(float(low)), round(float(high)))
-
-
-def pair(written: Written, worse: Values, begun: int) -> tuple[Rollout, Rollout]:
-    """Return of the samples before it began the one whose prompt is most like that of a late one that has gone far by a
-    measure; among several such the one that had gone least. Both were paid for: a response that earned nothing shows
-    nothing."""
-    third = max(written.batches // 3, 1)
-    steps = np.asarray([sample.step for sample in written.samples])
-    early = _paid(written, (written.batch < max(third // 2, 1)) & (steps <= max(begun, steps.min())))
-    paid = _paid(written, written.batch >= written.batches - third)
-    worse = np.where(np.isfinite(worse), worse, 0.0)
-    late = paid[np.argsort(-worse[paid], kind="stable")][: max(round(WORST * len(paid)), 1)]
-    held = [_tokens(written, place) for place in early.tolist()]
-    best = (-1.0, 0.0, int(early[0]), int(late[0]))
-    for new in late.tolist():
-        asked = _tokens(written, new)
-        for old, tokens in zip(early.tolist(), held, strict=True):
-            best = max(best, (len(asked & tokens) / max(len(asked | tokens), 1), -float(worse[old]), old, new))
-        if best[0] == 1:
-            break
-    return written.samples[best[2]], written.samples[best[3]]
-
-
-def _paid(written: Written, among: Flags) -> NDArray[np.int64]:
-    """Return the samples that scored no worse than most of those."""
-    places, scores = np.flatnonzero(among), written.scores[among]
-    return places[scores >= np.nanmedian(scores)] if np.isfinite(scores).any() else places
-
-
-def _tokens(written: Written, place: int) -> frozenset[int]:
-    return frozenset(written.prompts.ids[written.prompts.owner == place].tolist())
