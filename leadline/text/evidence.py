@@ -66,10 +66,10 @@ class GamedEvidence:
         if self.begun is None or self.relation is None or not len(self.relation.worse):
             return None
         text, worse = self.relation.text, np.nan_to_num(self.relation.worse)
-        third = max(text.batches // 3, 1)
+        third = max(len(text.steps) // 3, 1)
         steps = np.asarray([sample.step for sample in text.samples])
         early = _paid(text, (text.batch < max(third // 2, 1)) & (steps <= max(self.begun.step, steps.min()))).tolist()
-        paid = _paid(text, text.batch >= text.batches - third)
+        paid = _paid(text, text.batch >= len(text.steps) - third)
         late = paid[np.argsort(-worse[paid], kind="stable")][: max(round(WORST * len(paid)), 1)].tolist()
         asked = {place: {*text.prompts.ids[text.prompts.owner == place].tolist()} for place in (*early, *late)}
         best = (-1.0, 0.0, early[0], late[0])
@@ -95,7 +95,7 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
     alike = text
     if text is not None and baseline is not None:
         alike = since(text, int(np.searchsorted(text.steps, baseline)))
-    related = None if alike is None or alike.batches < 2 else relation(alike)
+    related = None if alike is None or len(alike.steps) < 2 else relation(alike)
     logged = numbers(run, baseline)
     related_p = 0.0 if related is None else related.p_proven(truncated=logged.cut > 0.5)
     p = max(related_p, float(logged.cut > ALL_CUT))

@@ -51,10 +51,6 @@ class Outputs:
             self._held[text] = frozenset(_phrases(text, room_for(len(self.texts), words=self.words), words=self.words))
         return self._held[text]
 
-    def holders(self, phrase: PhraseShared) -> Flags:
-        """Tell which samples hold a phrase."""
-        return np.asarray([phrase.phrase in self.held(place) for place in range(len(self.texts))], dtype=bool)
-
     def parted(self, here: Flags, there: Flags) -> Contrast:
         """Return the phrases that most of one set of samples have and few of the other."""
         counts = int(here.sum()), int(there.sum())

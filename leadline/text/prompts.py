@@ -34,8 +34,7 @@ def changes_in(batches: Sequence[Batch]) -> tuple[PromptChange, ...]:
     asked = [batch for batch in batches if batch.alone]
     if not asked:
         return ()
-    vectors = np.stack([np.concatenate([_pairs(batch), _lengths(batch)]) for batch in asked])
-    return _changes([batch.step for batch in asked], vectors)
+    return _changes([batch.step for batch in asked], np.stack([_vector(batch) for batch in asked]))
 
 
 def _changes(steps: Sequence[int], vectors: Values) -> tuple[PromptChange, ...]:
@@ -57,28 +56,22 @@ def _changes(steps: Sequence[int], vectors: Values) -> tuple[PromptChange, ...]:
     return (*_changes(steps[:place], vectors[:place]), *told, *_changes(steps[place:], vectors[place:]))
 
 
-def _lengths(batch: Batch) -> Values:
-    """Return how often prompts have which length, on a scale of doublings; a length between two places counts for
-    both."""
+def _vector(batch: Batch) -> Values:
+    """Return the mean frequency of character pairs over the prompts of a step, each prompt counting the same, and how
+    often prompts have which length, on a scale of doublings; a length between two places counts for both."""
+    ends = [sample.prompt[-CHARACTERS:] for sample in batch.alone]
+    sizes = np.asarray([len(end) for end in ends], dtype=np.int64)
+    codes = np.frombuffer("".join(ends).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    owner = np.repeat(np.arange(len(ends)), sizes)
+    inside = owner[:-1] == owner[1:]  # a pair does not reach into the next prompt
+    pairs = ((codes[:-1] * 31 + codes[1:]) % PAIRS)[inside]
+    shares = (1 / np.maximum(sizes - 1, 1))[owner[:-1][inside]]
     place = PER_DOUBLING * np.log2([1 + len(sample.prompt) for sample in batch.alone])
     lower = np.floor(np.minimum(place, LENGTHS - 2)).astype(np.int64)
     upper = np.clip(place - lower, 0.0, 1.0)
     places, weights = np.concatenate([lower, lower + 1]), np.concatenate([1 - upper, upper])
-    total = np.bincount(places, weights=weights, minlength=LENGTHS).astype(np.float64)
-    return total / len(batch.alone)
-
-
-def _pairs(batch: Batch) -> Values:
-    """Return the mean frequency of character pairs over the prompts of a step, each prompt counting the same."""
-    ends = [sample.prompt[-CHARACTERS:] for sample in batch.alone]
-    lengths = np.asarray([len(end) for end in ends], dtype=np.int64)
-    codes = np.frombuffer("".join(ends).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
-    owner = np.repeat(np.arange(len(ends)), lengths)
-    inside = owner[:-1] == owner[1:]  # a pair does not reach into the next prompt
-    pairs = ((codes[:-1] * 31 + codes[1:]) % PAIRS)[inside]
-    weights = (1 / np.maximum(lengths - 1, 1))[owner[:-1][inside]]
-    total = np.bincount(pairs, weights=weights, minlength=PAIRS).astype(np.float64)
-    return total / len(batch.alone)
+    lengths = np.bincount(places, weights=weights, minlength=LENGTHS)
+    return np.concatenate([np.bincount(pairs, weights=shares, minlength=PAIRS), lengths]) / len(ends)
 
 
 def _distances(products: Values, orders: NDArray[np.int64]) -> Values:

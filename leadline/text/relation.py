@@ -94,14 +94,15 @@ def relation(written: Written) -> Relation | None:
     drawn: dict[Way, Values] = {side.way: side.drawn for side in sides}
     # Responses to one prompt may be more alike lately than those to different prompts, if groups were kept.
     within = measures.agreement(written)
-    lately = within[np.isfinite(within) & (written.group_batch >= written.batches - max(BATCHES, written.batches // 6))]
+    few = max(BATCHES, len(written.steps) // 6)
+    lately = within[np.isfinite(within) & (written.group_batch >= len(written.steps) - few)]
     across = next((side.share.now for side in sides if side.way == "alike"), None)
     depends = across is not None and len(lately) >= 2 and float(lately.mean()) - across > SECOND
     excused = EXCUSED if depends else ()
     far = {way: float(move.mean()) for way, move in drawn.items()}
     told = sorted((side for side in sides if far[side.way] > 0), key=lambda side: -far[side.way])
     worse = np.zeros(0) if not told else -told[0].values if told[0].way in FALLS else told[0].values
-    late = since(written, 2 * written.batches // 3)
+    late = since(written, 2 * len(written.steps) // 3)
     return Relation(
         written,
         np.sqrt(np.sum([move**2 for move in drawn.values()], axis=0)),

@@ -86,7 +86,8 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
             members.setdefault((one.group, one.prompt), []).append(one)
     groups = [group for group in members.values() if len(group) > 1]
     scores = [one.score for one in read if math.isfinite(one.score)]
-    ties = [_tied(group) for group in groups]
+    whole = [rewards for group in groups if all(map(math.isfinite, rewards := [one.score for one in group]))]
+    tied = sum(max(rewards) == min(rewards) for rewards in whole)
     first: dict[str, Rollout] = {}
     for one in read:
         first.setdefault(one.prompt, one)
@@ -97,19 +98,12 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
         tuple(spread(sorted(apart, key=rank), PROMPTS)),
         tuple(tuple(group[:MEMBERS]) for group in chosen),
         len(scores),
-        ties.count(False),
-        ties.count(True),
+        len(whole) - tied,
+        tied,
         exact_sum(scores) / len(scores) if scores else math.nan,
         min(scores, default=math.nan),
         max(scores, default=math.nan),
     )
-
-
-def _tied(group: Sequence[Rollout]) -> bool | None:
-    scores = [one.score for one in group]
-    if not all(map(math.isfinite, scores)):
-        return None
-    return max(scores) == min(scores)
 
 
 def rank(one: Rollout) -> float:

@@ -75,19 +75,12 @@ class Written:
     group: Ids  # (grouped answers,)
     group_batch: Ids  # (groups,)
 
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    @property
-    def batches(self) -> int:
-        return len(self.steps)
-
     def means(self, values: Values) -> Values:
         """Return the mean of a value a sample by batch, NaN left out; NaN where a batch has none."""
         known = np.isfinite(values)
-        total = np.bincount(self.batch[known], weights=values[known], minlength=self.batches)
-        count = np.bincount(self.batch[known], minlength=self.batches)
-        means: Values = np.full(self.batches, np.nan)
+        total = np.bincount(self.batch[known], weights=values[known], minlength=len(self.steps))
+        count = np.bincount(self.batch[known], minlength=len(self.steps))
+        means: Values = np.full(len(self.steps), np.nan)
         return np.divide(total, count, out=means, where=count > 0)
 
 
