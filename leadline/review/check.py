@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ..draws import spread
 from ..errors import BadOrder, NothingReadable
 from ..questions.shape import Shape, shape_of
 from ..reading.view import View
 from ..records import dataclass
 from ..run import Rollout, Run, Series
-from ..text.sampler import spread
 from ..words.review import UNREADABLE_SAMPLES
 from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
 

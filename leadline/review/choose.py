@@ -11,9 +11,9 @@ from itertools import zip_longest
 
 import numpy as np
 
+from ..draws import spread
 from ..records import dataclass, replace
-from ..run import Rollout, Samples
-from ..text.sampler import spread
+from ..run import Rollout, Rollouts
 from ..tokens import cost
 
 STRETCHES = 5
@@ -70,7 +70,7 @@ class Sheet:
     deviation: float  # standard deviation of the scores
 
 
-def sheet_of(samples: Samples, *, blind: int = 0) -> Sheet:
+def sheet_of(samples: Rollouts, *, blind: int = 0) -> Sheet:
     """Return what to read of a run; blind: so many responses of the highest score a stretch, and no score."""
     read, steps = samples.at, samples.steps
     parts = _parts(steps)

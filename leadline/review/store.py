@@ -21,7 +21,7 @@ from typing import Any, TypeGuard
 
 from ..errors import FURTHEST, CannotWrite
 from ..records import asdict, astuple, dataclass, replace
-from ..run import Grade, Review, Run, Samples
+from ..run import Grade, Review, Rollouts, Run
 from ..state import replacing, state_folder
 from ..words.review import damaged_lines, of_other_samples
 
@@ -74,7 +74,7 @@ def load_of(run: Run) -> Reviews:
     return Reviews(right, kept.damaged, len(kept.reviews) - len(right))
 
 
-def as_seen(review: Review, samples: Samples) -> Review:
+def as_seen(review: Review, samples: Rollouts) -> Review:
     """Return the review with digests of what its reader saw: at the first step kept and at the last one. Of several the
     newest is passed over, since its file may still be written to."""
     steps = [step for step in samples.steps if step <= review.seen_until]
@@ -82,7 +82,7 @@ def as_seen(review: Review, samples: Samples) -> Review:
     return replace(review, saw=tuple((step, digest) for step in seen if (digest := _digest(samples, step))))
 
 
-def _digest(samples: Samples, step: int) -> str:
+def _digest(samples: Rollouts, step: int) -> str:
     """Return what identifies the samples of a step, in any order; "" where there are none."""
     texts = sorted(f"{one.prompt}\0{one.output}\0" for one in samples.at(step)) if step in samples.steps else []
     return blake2b("".join(texts).encode("utf-8", "replace"), digest_size=DIGEST).hexdigest() if texts else ""

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from ..records import dataclass, field, replace
-from ..run import Checkpoint, Config, Rollouts, Samples, Telemetry
+from ..run import Checkpoint, Config, Rollouts, Telemetry
 from ..vocabulary.names import tokens
 from . import checkpoints, rollouts, settings
 from .number import as_number, content_of, flat, object_in
@@ -30,7 +30,7 @@ class Surroundings:
 
     config: Config = field(default_factory=Config)
     checkpoints: tuple[Checkpoint, ...] = ()
-    rollouts: Samples = field(default_factory=Rollouts)
+    rollouts: Rollouts = field(default_factory=Rollouts)
     telemetry: Telemetry = field(default_factory=Telemetry)
     evaluations: Mapping[str, Column] = field(default_factory=dict)
     rollout_format: str | None = None

@@ -8,10 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..draws import spread
 from ..facts.chart import Contrast, PhraseShared, SampleShown, SamplesShown, Span, StepSamples
 from ..run import Rollout
 from .phrases import DIGIT, END_MARK, START_MARK, shared
-from .sampler import Batch, rank, spread
+from .sampler import Batch, rank
 from .written import BATCHES, LONGEST, ends
 
 SHOWN = 2  # samples of each kind

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from ...digits import exact_sum
+from ...draws import spread
 from ...records import dataclass, field, replace
 from ...vocabulary.names import tokens
 from ..clock import step_of
@@ -41,9 +42,7 @@ from .files import (
     Record,
     is_too_large,
     readable_parquet,
-    record_at,
     records,
-    spread,
 )
 
 MOST = 2048  # samples of one step that are handed on
@@ -84,14 +83,6 @@ class FoundSamples:
 
     def add(self, step: int, place: Place, *, evaluation: bool = False) -> None:
         (self.evaluation if evaluation else self.training).setdefault(step, []).append(place)
-
-
-def read_records(place: Place) -> Iterator[Raw]:
-    """Yield the samples at a place that an index named. Damaged ones are left out; raises OSError only."""
-    if place.at is None:
-        yield from read_rows((row for _, row in records(place.file, place.budget)), place)
-    elif (row := record_at(place.file, place.at)) is not None:
-        yield from read_rows([row], place)
 
 
 def read_rows(rows: Iterable[Record], place: Place) -> Iterator[Raw]:
