@@ -29,7 +29,6 @@ from .fields import (
     Fields,
     Raw,
     fields_of,
-    first,
     is_prose,
     is_reference,
     rows_of,
@@ -177,9 +176,12 @@ def _tinker(record: Record) -> Iterator[Record]:
     turns = record.get("steps")
     logs = [turn.get("logs") for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
     said = [{str(key).lower(): value for key, value in one.items()} for one in logs if isinstance(one, dict)]
-    prompt = next((text_of(first(one, PROMPTS)) for one in said if first(one, PROMPTS) is not None), "")
-    output = "\n".join(text_of(first(one, OUTPUTS)) for one in said if first(one, OUTPUTS) is not None)
+    asked, told = (
+        [next((one[key] for key in keys if key in one), None) for one in said] for keys in (PROMPTS, OUTPUTS)
+    )
     if "total_reward" in record:
+        prompt = next((text_of(one) for one in asked if one is not None), "")
+        output = "\n".join(text_of(one) for one in told if one is not None)
         yield {"prompt": prompt, "output": output, "score": record["total_reward"], "group": record.get("group_idx")}
 
 
