@@ -146,7 +146,8 @@ def _proves(seen: Seen, truncated: float = 0.5) -> bool:
 
 
 def _asks(seen: Seen) -> bool:
-    near = max(float(seen.cut > TOLD), 0.0 if seen.related is None else seen.related.p_changed)
+    changed = 0.0 if seen.related is None else float((seen.related.distance > rule.NEAR).mean())
+    near = max(float(seen.cut > TOLD), changed)
     return not seen.proven and max(near, float(seen.unlike > 0.5)) > 0.5
 
 

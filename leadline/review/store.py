@@ -106,7 +106,7 @@ def with_reviews(run: Run) -> Run:
 
 def add(path: str, review: Review, *, beside: bool = False) -> Path:
     """Append a review of the run at `path` and return the file it went to."""
-    if not _can_have_reviews(path):
+    if not any(_places(path)):
         raise CannotWrite("A review needs the path of a run.", next_step="pass a file or folder")
     file, run = _beside(path) if beside else _home(path)
     review = replace(review, reader=_text(review.reader), note=_text(review.note), at=review.at or time.time())
@@ -154,7 +154,7 @@ def mark(path: str) -> str:
 def _places(path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Return the files that may hold reviews of a run, each with the names it may have there. What was said of a folder
     holds for a log in it, too."""
-    if not _can_have_reviews(path):
+    if path in ("", "-") or len(path) >= 4096 or "\0" in path:
         return
     file, run = _home(path)
     yield file, (run,)
@@ -165,10 +165,6 @@ def _places(path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
         above, folder = _home(str(beside.parent))
         yield above, (folder,)
     yield beside, ("", name)
-
-
-def _can_have_reviews(path: str) -> bool:
-    return path not in ("", "-") and len(path) < 4096 and "\0" not in path
 
 
 def _home(path: str) -> tuple[Path, str]:

@@ -27,7 +27,7 @@ from ..facts.finding import SAID, Move
 from ..records import dataclass
 from ..run import REWARD, Flags, Rollout, Run
 from .numbers import TOLD, Numbers, end_of, numbers
-from .relation import Begun, Relation, relation
+from .relation import NEAR, Begun, Relation, relation
 from .sampler import Batch
 from .written import Written, since, written
 
@@ -44,6 +44,7 @@ class GamedEvidence:
     p: float  # of what the outcome says
     outcome: Outcome
     begun: Begun | None  # of what the outcome says
+    moves: tuple[Move, ...]  # what moved: truncation, by which most is proven, then the furthest first
     relation: Relation | None
     text: Written | None  # all that was looked at
     numbers: Numbers
@@ -51,12 +52,6 @@ class GamedEvidence:
     @property
     def proven(self) -> bool:
         return self.outcome in ("gamed", "decayed")
-
-    @property
-    def moves(self) -> tuple[Move, ...]:
-        """Return what moved: truncation, by which most is proven, then the furthest first."""
-        moves = () if self.relation is None else self.relation.moves
-        return (Move("cut", *self.numbers.truncated), *moves) if self.numbers.cut > TOLD else moves
 
     @property
     def pair(self) -> tuple[Rollout, Rollout] | None:
@@ -99,11 +94,14 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
     logged = numbers(run, baseline)
     related_p = 0.0 if related is None else related.p_proven(truncated=logged.cut > 0.5)
     p = max(related_p, float(logged.cut > ALL_CUT))
-    changed = 0.0 if related is None else related.p_changed
+    changed = 0.0 if related is None else float((related.distance > NEAR).mean())
     near = max(changed, float(logged.cut > TOLD), float(logged.unlike > 0.5))
     found = [Begun(step, step, step) for step in logged.begun]
     if related is not None and len(related.worse):
         found.insert(0, related.begun)
+    moves = () if related is None else related.moves
+    if logged.cut > TOLD:
+        moves = (Move("cut", *logged.truncated), *moves)
     outcome: Outcome = "none" if text is not None else "blind"
     if p > SAID:
         reward = run.get(REWARD)
@@ -115,6 +113,7 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
         {"gamed": p, "decayed": p, "changed": near}.get(outcome, 0.0),
         outcome,
         None if outcome in ("none", "blind") else min(found, key=lambda begun: begun.step, default=None),
+        moves,
         related,
         text,
         logged,

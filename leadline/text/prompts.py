@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..digits import first_highest
 from ..draws import Stream
@@ -44,7 +43,15 @@ def _changes(steps: Sequence[int], vectors: Values) -> tuple[PromptChange, ...]:
         return ()
     stream = Stream(PAIRS, len(vectors))
     orders = np.stack([np.arange(len(vectors)), *(stream.order(len(vectors)) for _ in range(SHUFFLES))])
-    distances = _distances(vectors @ vectors.T, orders)
+    # How far apart the two parts lie, (orders, places to split), in units that grow with the evidence. The distance of
+    # two means needs only the products of the vectors, which are few.
+    sums = (vectors @ vectors.T)[orders[:, :, None], orders[:, None, :]].cumsum(axis=1).cumsum(axis=2)
+    first = np.arange(BATCHES, len(vectors) - BATCHES + 1)
+    last = len(vectors) - first
+    inside, across, all_of_it = sums[:, first - 1, first - 1], sums[:, first - 1, -1], sums[:, -1:, -1]
+    after = all_of_it - 2 * across + inside
+    apart = inside / first**2 + after / last**2 - 2 * (across - inside) / (first * last)
+    distances = apart * first * last / len(vectors)
     furthest, place = distances.max(axis=1), BATCHES + first_highest(distances[0])
     if furthest[0] <= ROUNDING or (furthest[1:] >= furthest[0] * (1 - ROUNDING)).any():
         return ()
@@ -72,17 +79,3 @@ def _vector(batch: Batch) -> Values:
     places, weights = np.concatenate([lower, lower + 1]), np.concatenate([1 - upper, upper])
     lengths = np.bincount(places, weights=weights, minlength=LENGTHS)
     return np.concatenate([np.bincount(pairs, weights=shares, minlength=PAIRS), lengths]) / len(ends)
-
-
-def _distances(products: Values, orders: NDArray[np.int64]) -> Values:
-    """Return how far apart the two parts lie, (orders, places to split), in units that grow with the evidence. The
-    distance of two means needs only the products of the vectors, which are few."""
-    count = len(products)
-    sums = products[orders[:, :, None], orders[:, None, :]].cumsum(axis=1).cumsum(axis=2)
-    first = np.arange(BATCHES, count - BATCHES + 1)
-    last = count - first
-    inside, across, all_of_it = sums[:, first - 1, first - 1], sums[:, first - 1, -1], sums[:, -1:, -1]
-    after = all_of_it - 2 * across + inside
-    apart = inside / first**2 + after / last**2 - 2 * (across - inside) / (first * last)
-    distance: Values = apart * first * last / count
-    return distance

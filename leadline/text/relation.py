@@ -37,7 +37,7 @@ EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike tha
 PROOF: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
 SECONDS: tuple[Way, ...] = ("looped", "recurring", "alike", "detached", "copied")
 SECOND = 0.1  # a move of these that seconds truncation; loops and likeness second each other, less likeness is none
-NEAR = 0.05  # of the distance of all moves: worth a look
+NEAR = 0.05  # of the distance of all moves: something changed, worth a look
 PLAIN = 3 * NEAR  # of the same: as far as a move has to go to be dated whole
 LAST = 0.95  # of the draws: between 1 - LAST and LAST lies the interval
 
@@ -76,11 +76,6 @@ class Relation:
             far += [self._beyond(way, SECOND) for way in SECONDS if way != "alike" or alike]
         return float(np.any(far, axis=0).mean())
 
-    @property
-    def p_changed(self) -> float:
-        """The probability that something changed."""
-        return float((self.distance > NEAR).mean())
-
     def _beyond(self, way: Way, bar: float) -> NDArray[np.bool_]:
         return np.asarray(self.drawn[way] > bar) if way in self.drawn else np.zeros(DRAWS, dtype=bool)
 
@@ -106,13 +101,13 @@ def relation(written: Written) -> Relation | None:
     return Relation(
         written,
         np.sqrt(np.sum([move**2 for move in drawn.values()], axis=0)),
-        tuple(Move(side.way, side.share.start, side.share.now) for side in told if side.share.is_clear),
+        tuple(Move(side.way, side.share.start, side.share.now) for side in told if side.share.has_moved),
         _begun(sides, far),
         worse,
         {way: move for way, move in drawn.items() if way not in excused},
         {side.way: side.share for side in sides},
         written.words and float(np.median(late.answers.count)) < measures.SHORTEST,
-        paid_for(late, late.lengths),
+        _paid_for(late),
     )
 
 
@@ -163,11 +158,10 @@ def _sides(written: Written) -> list[_Side]:
     return sides
 
 
-def paid_for(written: Written, value: Values) -> float | None:
-    """Return correlation of a measure with the score among the samples of one step, over all steps."""
-    scores = np.where(np.isfinite(value), written.scores, np.nan)
-    value = np.where(np.isfinite(scores), value, np.nan)
-    apart = [one - written.means(one)[written.batch] for one in (scores, value)]
+def _paid_for(written: Written) -> float | None:
+    """Return the correlation of length and score among the samples of one step, over all steps."""
+    lengths = np.where(np.isfinite(written.scores), [float(len(own)) for own in written.own], np.nan)
+    apart = [one - written.means(one)[written.batch] for one in (written.scores, lengths)]
     known = np.isfinite(apart[0])
     size = float(np.sqrt((apart[0][known] ** 2).sum() * (apart[1][known] ** 2).sum()))
     return float((apart[0][known] * apart[1][known]).sum() / size) if size > 1e-9 else None

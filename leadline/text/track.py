@@ -33,16 +33,11 @@ class Track:
     errors: Values
     start: float  # mean, if it has moved
     now: float
-    error: float  # of either
+    has_moved: bool  # further than its error
     weights: Values  # by course, the first being none at all
     moves: Values
     spreads: Values
     reach: tuple[float, float]  # the furthest down and up that the last batches leave possible
-
-    @property
-    def is_clear(self) -> bool:
-        """Return whether it moved further than its error."""
-        return abs(self.now - self.start) > max(MOVED, 2 * float(np.hypot(self.error, self.error)))
 
     def drawn_move(self, column: int) -> Values:
         """Return how far it has come since the start, on each draw; 0 if nothing has moved."""
@@ -75,7 +70,8 @@ def track(written: Written, values: Values) -> Track | None:
     middle, doubt = float(np.median(means[last])), 2 * float(np.median(errors[last]))
     reach = min(middle - doubt - start, 0.0), max(middle + doubt - start, 0.0)
     now = start + float(np.clip((moved * moves[1:]).sum(), *reach))
-    return Track(written.steps[known], means, errors, start, now, error, weights, moves, spreads, reach)
+    has_moved = abs(now - start) > max(MOVED, 2 * float(np.hypot(error, error)))
+    return Track(written.steps[known], means, errors, start, now, has_moved, weights, moves, spreads, reach)
 
 
 def fitted(means: Values, errors: Values) -> tuple[Values, Values, Values, Values]:

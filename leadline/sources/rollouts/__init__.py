@@ -13,6 +13,7 @@ from ...draws import spread
 from ...errors import LeadlineError
 from ...records import dataclass, replace
 from ...run import Rollout, Rollouts, Run
+from ..paths import KEPT, keeps_samples
 from . import blocks
 from .fields import Raw
 from .files import record_at, records
@@ -126,7 +127,10 @@ def kept_in(file: Path) -> KeptSamples | None:
 
 def is_samples(file: Path) -> bool:
     """Return whether a file holds samples and nothing else, so that it is not a log."""
-    return kept_at(file, guessed=False) is not None or blocks.is_pure(file)
+    if kept_at(file, guessed=False) is not None:
+        return True
+    told = blocks.told_in(file) if file.suffix.lower() in blocks.SUFFIXES else None
+    return told is not None and (told.pure or keeps_samples(file) or KEPT.search(file.stem) is not None)
 
 
 def read_step(step: int, places: Sequence[Place]) -> tuple[Rollout, ...]:

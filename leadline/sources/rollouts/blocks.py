@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...vocabulary.names import tokens
-from ..paths import KEPT, is_held_out, keeps_samples, step_in
+from ..paths import is_held_out, keeps_samples, step_in
 from .index import FoundSamples, Place
 
 if TYPE_CHECKING:
@@ -71,12 +71,6 @@ def _starts(told: Told, batches: list[list[int]]) -> list[list[list[int]]]:
     long = max(PAUSE, FAR_LONGER * sorted(gaps)[int(USUAL * len(gaps))])
     begins = [0, *(place for place, gap in enumerate(gaps, start=1) if gap > long), len(batches)]
     return [batches[first:last] for first, last in pairwise(begins)]
-
-
-def is_pure(file: Path) -> bool:
-    """Return whether a text file holds samples and nothing else, so that it is not a log."""
-    told = told_in(file) if file.suffix.lower() in SUFFIXES else None
-    return told is not None and (told.pure or keeps_samples(file) or KEPT.search(file.stem) is not None)
 
 
 def told_in(file: Path) -> Told | None:

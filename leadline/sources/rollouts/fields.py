@@ -66,11 +66,14 @@ class Fields:
         before, response = _turns(output)
         if response is None and self.prompt is None:
             return None
+        group = _at(record, self.group) if self.group else None
+        if isinstance(group, list) and len(group) == 1:
+            group = group[0]
         return Raw(
             text_of(before if self.prompt is None else _at(record, self.prompt)),
             response_of(output if response is None else response),
             score_of(_at(record, self.score)) if self.score else math.nan,
-            group_of(_at(record, self.group)) if self.group else None,
+            group if isinstance(group, (int, str)) and not isinstance(group, bool) else None,
         )
 
 
@@ -316,10 +319,3 @@ def score_of(value: object) -> float:
         value = next((value[key] for key in SCORES if key in value), "")
     number = as_number(value)
     return math.nan if number is None else number
-
-
-def group_of(value: object) -> object:
-    """What marks a group: a whole number or a word; None for anything else."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value if isinstance(value, (int, str)) and not isinstance(value, bool) else None

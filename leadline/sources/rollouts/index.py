@@ -176,9 +176,8 @@ def _tinker(record: Record) -> Iterator[Record]:
     turns = record.get("steps")
     logs = [turn.get("logs") for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
     said = [{str(key).lower(): value for key, value in one.items()} for one in logs if isinstance(one, dict)]
-    asked, told = (
-        [next((one[key] for key in keys if key in one), None) for one in said] for keys in (PROMPTS, OUTPUTS)
-    )
+    asked = [next((one[key] for key in PROMPTS if key in one), None) for one in said]
+    told = [next((one[key] for key in OUTPUTS if key in one), None) for one in said]
     if "total_reward" in record:
         prompt = next((text_of(one) for one in asked if one is not None), "")
         output = "\n".join(text_of(one) for one in told if one is not None)
