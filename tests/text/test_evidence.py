@@ -11,8 +11,7 @@ import pytest
 from leadline.reading.view import View
 from leadline.run import Rollout, Rollouts, Run, Series
 from leadline.text import measures
-from leadline.text.evidence import GamedEvidence, gather
-from leadline.text.relation import Begun, Relation, Way
+from leadline.text.evidence import Begun, GamedEvidence, Relation, Way, gather
 from leadline.text.track import DRAWS, Track
 from leadline.text.written import parted, written
 
