@@ -73,22 +73,12 @@ class Outputs:
         return tuple(kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Late samples against early ones, and at each step those of high reward against those of low."""
-
-    late: Contrast = field(default_factory=Contrast)
-    high: tuple[Contrast, ...] = ()  # by batch
-
-
-def shared(batches: Sequence[Batch]) -> Shared:
-    """Return what parts late from early samples and, step by step, rewarded from unrewarded ones."""
-    if not batches:
-        return Shared()
+def shared(batches: Sequence[Batch]) -> tuple[Contrast, tuple[Contrast, ...]]:
+    """Return what parts late from early samples and, batch by batch, rewarded from unrewarded ones."""
     outputs, edge = Outputs.of([(batch,) for batch in batches]), min(BATCHES, len(batches) // 2)
     late = outputs.parted(outputs.group >= len(batches) - edge, outputs.group < edge)
     sides = (_high_and_low(outputs.scores, outputs.group == place) for place in range(len(batches)))
-    return Shared(late, tuple(outputs.parted(high, low) for high, low in sides))
+    return late, tuple(outputs.parted(high, low) for high, low in sides)
 
 
 def _high_and_low(scores: Values, inside: Flags) -> tuple[Flags, Flags]:

@@ -18,7 +18,6 @@ HF = {"loss", "train_runtime", "eval_loss", "eval_runtime", "train_loss", "rewar
 NO_STEPS = ("epoch", "episode", "batch", "round")  # keys that count something else where a trainer prints mappings
 DAMAGE = "\ufffd"  # what stands for bytes that are no text
 FEWEST = 3  # keys by which a row that is broken is known again
-MOST_EARLY = 8  # broken rows before the first whole one
 DEEPEST = 20  # values within values
 SPACE = re.compile(r"\s*")
 STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
@@ -52,7 +51,6 @@ class Mappings:
         self._header: int | None = None  # SkyRL names the step on the line before
         self._lines = 0  # of the open mapping
         self._keys: tuple[str, ...] = ()  # of the last row
-        self._early: list[str] = []  # what may have been rows, before the first one that can be read
         self._half = False  # the beginning of a row that cannot be read was met, and not its end
 
     @property
@@ -122,11 +120,10 @@ class Mappings:
     def _is_lost(self, text: str, rows: Rows) -> bool:
         """Return whether a broken text was a mapping: it begins as the row before it did, or names most of its keys."""
         if len(self._keys) < FEWEST:
-            if not self._keys and self.OPENS.match(text.lstrip()) and len(self._early) < MOST_EARLY:
-                self._early.append(text)  # the first row will tell
             return False
-        begins, alike = _resembles(text, self._keys)
-        if not alike:
+        begins = text.lstrip().startswith((f"{{'{self._keys[0]}'", f'{{"{self._keys[0]}"'))
+        named = sum(f"'{key}'" in text or f'"{key}"' in text for key in self._keys)
+        if not begins and 2 * named < len(self._keys):
             return False
         rest_of_it, self._half = self._half and not begins, begins and "}" not in text
         if not rest_of_it:
@@ -158,11 +155,6 @@ class Mappings:
                 rows.family = "trl"
             elif step is None and not _is_trained(tuple(numbers)):
                 return False  # settings and the like are printed as mappings too
-        early, self._early = self._early, []
-        if len(values) >= FEWEST:
-            for text in early:
-                if _resembles(text, tuple(values))[1]:
-                    rows.lose(stepless=step is None)
         if step is not None or "epoch" in numbers:
             self._named = numbers.keys()
         sure = step is not None or 2 * len(numbers.keys() & self._named) >= len(numbers)  # one may be damaged
@@ -190,13 +182,6 @@ def _beside(before: str) -> dict[str, object]:
     if BAR.search(before) or not METRIC.search(before):
         return {}
     return found if has_metric(found := joined_values(before)) else {}
-
-
-def _resembles(text: str, keys: tuple[str, ...]) -> tuple[bool, bool]:
-    """Return whether a text begins as a row with these keys does, and whether it is like one at all."""
-    begins = text.lstrip().startswith((f"{{'{keys[0]}'", f'{{"{keys[0]}"'))
-    named = sum(f"'{key}'" in text or f'"{key}"' in text for key in keys)
-    return begins, begins or 2 * named >= len(keys)
 
 
 class Torn(ValueError):

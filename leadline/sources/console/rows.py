@@ -159,11 +159,10 @@ class Rows:
         """How many steps there are to be; None if rows have gone on beyond it. One may stand behind the end."""
         return self._total if self._beyond <= 1 else None
 
-    def lose(self, *, stepless: bool | None = None) -> None:
-        """Count a row that cannot be read: else all that follow would be one step too early. `stepless`: whether rows
-        like it name no step; else the last one tells."""
+    def lose(self) -> None:
+        """Count a row that cannot be read: else all that follow would be one step too early."""
         self.lost += 1
-        if self._stepless if stepless is None else stepless:
+        if self._stepless:
             self._remember(LOST, True)
             self.clock.step(training=True)
 

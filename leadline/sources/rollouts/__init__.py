@@ -127,7 +127,7 @@ def kept_in(file: Path) -> KeptSamples | None:
 
 def is_samples(file: Path) -> bool:
     """Return whether a file holds samples and nothing else, so that it is not a log."""
-    if kept_at(file, guessed=False) is not None:
+    if kept_at(file, sure=True) is not None:
         return True
     told = blocks.told_in(file) if file.suffix.lower() in blocks.SUFFIXES else None
     return told is not None and (told.pure or keeps_samples(file) or KEPT.search(file.stem) is not None)

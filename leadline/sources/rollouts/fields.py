@@ -121,21 +121,22 @@ def _holds_samples(value: object) -> bool:
     return all(isinstance(one, dict) and any(isinstance(one.get(key), str) for key in NESTED) for one in value)
 
 
-def samples_in(records: Iterable[Record], *, guessed: bool = True) -> Iterator[Raw]:
-    """The samples among records. `guessed`: fields whose names say nothing may be known by what they hold."""
+def samples_in(records: Iterable[Record]) -> Iterator[Raw]:
+    """The samples among records."""
     rest = iter(records)
     first = list(islice(rest, LOOKED_AT))
-    fields = fields_of(first, guessed=guessed)
+    fields = fields_of(first)
     for record in chain(first, rest):
         sample = fields.sample(record) if fields else None
-        if sample is None and (own := fields_of([record], guessed=guessed)) is not None:
+        if sample is None and (own := fields_of([record])) is not None:
             sample = own.sample(record)  # a file may hold records of several makes
         if sample is not None:
             yield sample
 
 
 def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | None:
-    """The fields of the samples that these records are; None when they hold no response."""
+    """The fields of the samples that these records are; None when they hold no response. `guessed`: fields whose names
+    say nothing may be known by what they hold."""
     columns: dict[Path, list[object]] = {}
     for record in records:
         for path, value in _leaves(record):
