@@ -16,6 +16,7 @@ from .rows import Rows
 from .tables import Boxes, Columns
 from .words import Bars, Bullets, Pairs, Words
 
+STRANGE = bytes({*range(9), *range(14, 32)} - {27})  # of no text
 BARS = (b"it/s", b"s/it", b"Total optimization steps")
 BANNER = b"Unsloth"
 PIECE = 1 << 18  # bytes looked at between two chances to settle
@@ -59,14 +60,8 @@ def recognises(path: Path, head: bytes) -> bool:
     if not head.strip() or (path.suffix == ".json" and head.lstrip()[:1] in (b"{", b"[")):
         return False
     sample = head[:4096]
-    strange = sum(map(_is_strange, sample))
-    return (
-        not _is_strange(sample[0]) and strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
-    )
-
-
-def _is_strange(byte: int) -> bool:
-    return byte < 9 or 13 < byte < 27 or 27 < byte < 32
+    strange = len(sample) - len(sample.translate(None, STRANGE))
+    return sample[0] not in STRANGE and strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
 
 
 class Grammar(Protocol):
