@@ -86,13 +86,13 @@ def sheet_of(samples: Rollouts, *, blind: int = 0) -> Sheet:
         sheet = Sheet(steps, chosen, tuple(_stretch(part, pool, high, low) for part, pool in filled), room, deviation)
         if _cost(sheet) <= SAMPLES_COST:
             break
-    return replace(sheet, stretches=tuple(map(_without_scores, sheet.stretches))) if blind else sheet
-
-
-def _without_scores(part: Passage) -> Passage:
-    nan = math.nan
-    highest = tuple(replace(one, score=nan) for one in part.highest)
-    return replace(part, score=nan, low=nan, high=nan, highest=highest)
+    if not blind:
+        return sheet
+    nan, told = math.nan, []
+    for part in sheet.stretches:
+        highest = tuple(replace(one, score=nan) for one in part.highest)
+        told.append(replace(part, score=nan, low=nan, high=nan, highest=highest))
+    return replace(sheet, stretches=tuple(told))
 
 
 def _end(steps: Sequence[int], read: Callable[[int], Sequence[Rollout]]) -> list[Rollout]:
