@@ -69,7 +69,7 @@ SHOWN = {
     "questions.fall": "NAMED",
     "reading.chart_data": "HELD_OUT PHASES",
     "text.phrases": "PHRASES",
-    "text.relation": "LAST WORST",
+    "text.evidence": "LAST WORST",
     "text.shown": "SHOWN CHARACTERS PROMPT SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",
 }
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"

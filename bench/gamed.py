@@ -36,10 +36,10 @@ from leadline.facts.finding import SAID
 from leadline.judgement.weigh import LAG
 from leadline.pipeline import view_of
 from leadline.reading.whole import evidence_of
-from leadline.text.evidence import ALL_CUT, TOLD
-from leadline.text.relation import Relation
+from leadline.text.evidence import ALL_CUT, Relation
+from leadline.text.numbers import TOLD
 
-rule: Any = importlib.import_module("leadline.text.relation")  # its package has a function of that name
+rule: Any = importlib.import_module("leadline.text.evidence")  # whose numbers are changed
 
 SETS = ("zoo_dev", "zoo2_dev", "zoo3_dev", "own", "own_third")
 LOST = 0.2  # of the truth's range: then it should have been told
@@ -145,7 +145,8 @@ def _proves(seen: Seen, truncated: float = 0.5) -> bool:
 
 
 def _asks(seen: Seen) -> bool:
-    near = max(float(seen.cut > TOLD), 0.0 if seen.related is None else seen.related.p_changed)
+    changed = 0.0 if seen.related is None else float((seen.related.distance > rule.NEAR).mean())
+    near = max(float(seen.cut > TOLD), changed)
     return not seen.proven and max(near, float(seen.unlike > 0.5)) > 0.5
 
 

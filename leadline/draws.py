@@ -7,16 +7,32 @@ is a few exact operations on those bits, so the same key gives the same draws on
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+One = TypeVar("One")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NORMAL_BITS = 16  # of a normal draw: 65,536 values of equal probability, the outermost at 4.2 sd
 UNIFORM_BITS = 52  # of a uniform draw: with half a unit added still exact
+
+
+def spread(items: Sequence[One], most: int) -> list[One]:
+    """Return at most `most` of them at even distances, the first and the last among them: no chance at all.
+
+    >>> spread(range(10), 4)
+    [0, 3, 6, 9]
+    """
+    if len(items) <= most:
+        return list(items)
+    if most == 1:
+        return [items[0]]
+    return [items[place * (len(items) - 1) // (most - 1)] for place in range(most)]
 
 
 class Stream:

@@ -6,10 +6,10 @@ Everything right of `Run` in the flow is pure. `Run.until(step)` is the run as a
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -164,35 +164,25 @@ class Rollout:
     group: int | None = None  # samples of one prompt share it, where the dump says so
 
 
-class Samples(Protocol):
-    """The samples of a run by step: in memory, or still in their files (`sources/rollouts`)."""
-
-    @property
-    def steps(self) -> tuple[int, ...]: ...
-
-    def at(self, step: int) -> tuple[Rollout, ...]:
-        """The samples of one step; none where nothing was kept."""
-
-    def until(self, step: int) -> Samples: ...
-
-    def __bool__(self) -> bool: ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Rollouts:
-    """Samples in memory, by step: what readers see (docs/decisions/0030)."""
+    """The samples of a run by step: in memory, as readers see them (docs/decisions/0030), or still in their files: then
+    `by_step` says where, and `read` reads those of one step."""
 
-    by_step: Mapping[int, tuple[Rollout, ...]] = field(default_factory=dict, repr=False)
+    by_step: Mapping[int, Sequence[Any]] = field(default_factory=dict, repr=False)
+    read: Callable[[int, Sequence[Any]], tuple[Rollout, ...]] | None = field(default=None, repr=False)
 
     @property
     def steps(self) -> tuple[int, ...]:
         return tuple(sorted(self.by_step))
 
     def at(self, step: int) -> tuple[Rollout, ...]:
-        return self.by_step.get(step, ())
+        """The samples of one step; none where nothing was kept."""
+        held = self.by_step.get(step, ())
+        return tuple(held) if self.read is None else self.read(step, held)
 
     def until(self, step: int) -> Rollouts:
-        return Rollouts({kept: samples for kept, samples in self.by_step.items() if kept <= step})
+        return replace(self, by_step={kept: held for kept, held in self.by_step.items() if kept <= step})
 
     def __bool__(self) -> bool:
         return bool(self.by_step)
@@ -384,7 +374,7 @@ class Run:
     framework: str | None = None  # the dialect its keys were read in: "trl-grpo", "verl"
     series: tuple[Series, ...] = ()  # names are unique
     unread: tuple[Series, ...] = ()  # logged under keys whose meaning is not known; name equals key
-    rollouts: Samples = field(default_factory=Rollouts)
+    rollouts: Rollouts = field(default_factory=Rollouts)
     telemetry: Telemetry = field(default_factory=Telemetry)
     checkpoints: tuple[Checkpoint, ...] = ()  # by step
     config: Config = field(default_factory=Config)

@@ -25,7 +25,7 @@ from leadline.questions import level
 from leadline.reading.view import View
 from leadline.run import Series
 from leadline.text import evidence
-from leadline.text.relation import Relation, relation
+from leadline.text.evidence import Relation, relation
 from leadline.text.written import Written
 
 Made = TypeVar("Made")

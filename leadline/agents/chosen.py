@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Literal, get_args
 
+from ..draws import spread
 from ..review.choose import draw
 from ..run import Rollout
-from ..text.sampler import spread
 
 Score = Literal["low", "high", "each"]
 SCORES: tuple[Score, ...] = get_args(Score)

@@ -24,7 +24,7 @@ from ..report import series as tables
 from ..report.data import plain
 from ..report.plain import line, name
 from ..report.review import sections
-from ..review.bins import MOST, binned, every_series, named
+from ..review.bins import MOST, binned, named
 from ..review.check import check as checked
 from ..review.grades import review_of, sheet_to_read
 from ..review.store import load_of
@@ -258,10 +258,9 @@ def review(library: Library, asked: Mapping[str, Any]) -> Plain:
 
 def series(library: Library, asked: Mapping[str, Any]) -> Plain:
     run = library.run(asked["path"]).until(asked.get("until"))
-    keys = asked.get("keys")
-    rows = (
-        tables.table(binned(named(run, keys), _bins(asked))).splitlines() if keys else tables.listing(every_series(run))
-    )
+    keys = asked.get("keys") or ()
+    found = named(run, keys)
+    rows = tables.table(binned(found, _bins(asked))).splitlines() if keys else tables.listing(found)
     return paged({}, asked, rows=[cut(line(row), SENTENCE) for row in rows])
 
 

@@ -65,6 +65,7 @@ def verb(options: ReviewOptions) -> None:
     Example: leadline review outputs/grpo-run --grades 0.2,0.6,0.9,0.5,0.1
     """
     from ..review import store
+    from ..review.grades import review_of
     from ..sources import open_run
     from ..sources.mapping import parse_mapping
     from ..words import review as words
@@ -77,7 +78,10 @@ def verb(options: ReviewOptions) -> None:
     if options.model is not None:
         _graded(options, run)
     elif options.answer is not None or options.grades is not None:
-        _answered(options, run)
+        review, says = review_of(
+            run, answer=options.answer, since=options.since, grades=options.grades, reader=options.reader
+        )
+        _save(options, run, review, says, {})
     else:
         _show(options, run)
 
@@ -107,15 +111,6 @@ def _show(options: ReviewOptions, run: Run) -> None:
     else:
         shown = report.render(sheet, kept, str(options.path), color=color(options.no_color), width=width())
     click.echo(shown, nl=False)
-
-
-def _answered(options: ReviewOptions, run: Run) -> None:
-    from ..review.grades import review_of
-
-    review, says = review_of(
-        run, answer=options.answer, since=options.since, grades=options.grades, reader=options.reader
-    )
-    _save(options, run, review, says, {})
 
 
 def _graded(options: ReviewOptions, run: Run) -> None:

@@ -67,5 +67,7 @@ def verb(options: SamplesOptions) -> None:
     if options.as_json:
         click.echo(dump(report.as_data(rollouts.steps, found, most)), nl=False)
     else:
-        render = report.render_compact if options.compact else report.render
-        click.echo(render(rollouts.steps, found, most, color=color(options.no_color), width=width()), nl=False)
+        shown = report.render(
+            rollouts.steps, found, most, compact=options.compact, color=color(options.no_color), width=width()
+        )
+        click.echo(shown, nl=False)

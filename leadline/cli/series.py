@@ -23,14 +23,14 @@ def verb(
     """
     from ..report import series as report
     from ..report.data import dump
-    from ..review.bins import binned, every_series, named
+    from ..review.bins import binned, named
     from ..sources import open_run
 
     run = open_run(path).until(until)
+    series = named(run, keys)
     if not keys:
-        every = every_series(run)
-        told = dump({"series": report.listing_data(every)}) if as_json else "\n".join(report.listing(every)) + "\n"
+        told = dump({"series": report.listing_data(series)}) if as_json else "\n".join(report.listing(series)) + "\n"
         click.echo(told, nl=False)
         return
-    found = binned(named(run, keys), bins)
+    found = binned(series, bins)
     click.echo(dump(report.as_data(found)) if as_json else report.table(found), nl=False)

@@ -17,7 +17,7 @@ from ..reading.view import View
 from ..reading.whole import evidence_of
 from ..records import dataclass
 from ..run import LENGTH, Series
-from ..text.relation import PAYS
+from ..text.evidence import PAYS
 from ..text.sampler import Batch
 from ..text.shown import middling
 

@@ -44,7 +44,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     asked = zip((sample.prompt for sample in text.samples), text.batch.tolist(), strict=True)
     again = np.array([first.setdefault(prompt, batch) < batch for prompt, batch in asked])
     share = float(again[text.batch > 0].mean()) if (text.batch > 0).any() else 0.0
-    late = (text.batch >= text.batches // 2) & np.isfinite(text.scores)
+    late = (text.batch >= len(text.steps) // 2) & np.isfinite(text.scores)
     new, old = text.scores[late & ~again], text.scores[late & again]
     if share <= 0.5 or not len(new) or not len(old):
         return ()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..run import Rollout
-from ..words.review import sample
-from ..words.samples import kept, sample_head
+from ..words.review import kept, sample, sample_head
 from .data import plain
 from .lines import field, page
 from .plain import line
@@ -15,9 +14,26 @@ TEXT = 600  # characters of a prompt or an answer
 PROMPT, RESPONSE = 60, 200  # characters in a line
 
 
-def render(steps: Sequence[int], found: Sequence[Rollout], most: int, *, color: bool = False, width: int = 100) -> str:
-    """Return the first `most` of them as text that ends with a newline."""
-    lines = [field("samples", kept(steps, min(most, len(found)), len(found)))]
+def render(
+    steps: Sequence[int],
+    found: Sequence[Rollout],
+    most: int,
+    *,
+    compact: bool = False,
+    color: bool = False,
+    width: int = 100,
+) -> str:
+    """Return the first `most` of them as text that ends with a newline. `compact`: one line a sample with its step, its
+    score, the end of the prompt, and the response without its middle."""
+    head = kept(steps, min(most, len(found)), len(found))
+    if compact:
+        rows = [head]
+        for rollout in found[:most]:
+            prompt = line(rollout.prompt.strip()[-4 * PROMPT :])
+            tail = prompt if len(prompt) <= PROMPT else f"…{prompt[-PROMPT:]}"
+            rows.append(sample(rollout.step, rollout.score, tail, line(rollout.output.strip(), RESPONSE)))
+        return "".join(f"{row}\n" for row in rows)
+    lines = [field("samples", head)]
     for rollout in found[:most]:
         lines += [
             field("", ""),
@@ -26,20 +42,6 @@ def render(steps: Sequence[int], found: Sequence[Rollout], most: int, *, color: 
             field("answer", line(rollout.output, TEXT)),
         ]
     return page(lines, color=color, width=width)
-
-
-def render_compact(
-    steps: Sequence[int], found: Sequence[Rollout], most: int, *, color: bool = False, width: int = 100
-) -> str:
-    """Return one line a sample: step, score, the end of the prompt, the response without its middle."""
-    lines = [kept(steps, min(most, len(found)), len(found)), *(compact(rollout) for rollout in found[:most])]
-    return "".join(f"{one}\n" for one in lines)
-
-
-def compact(rollout: Rollout) -> str:
-    prompt = line(rollout.prompt.strip()[-4 * PROMPT :])
-    tail = prompt if len(prompt) <= PROMPT else f"…{prompt[-PROMPT:]}"
-    return sample(rollout.step, rollout.score, tail, line(rollout.output.strip(), RESPONSE))
 
 
 def as_data(steps: Sequence[int], found: Sequence[Rollout], most: int) -> dict[str, object]:

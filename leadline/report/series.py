@@ -8,7 +8,7 @@ from ..digits import span
 from ..review.bins import Binned, binned
 from ..review.check import Checked
 from ..run import Series
-from ..words import samples as words
+from ..words import review as words
 from .data import plain
 from .lines import aligned
 from .plain import line, name

@@ -24,15 +24,10 @@ class Binned:
     means: tuple[tuple[float, ...], ...]  # by series, then by bin
 
 
-def every_series(run: Run) -> tuple[Series, ...]:
-    """Return all that a run logged, understood or not."""
-    return (*run.series, *run.unread)
-
-
 def named(run: Run, keys: Sequence[str]) -> tuple[Series, ...]:
-    """Return the series of these canonical names or log keys."""
-    every = every_series(run)
-    found = []
+    """Return the series of these canonical names or log keys; without any, all that a run logged, understood or not."""
+    every = (*run.series, *run.unread)
+    found = [] if keys else [*every]
     for key in keys:
         series = next((one for one in every if one.name == key), None) or next(
             (one for one in every if one.key == key), None

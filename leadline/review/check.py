@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ..draws import spread
 from ..errors import BadOrder, NothingReadable
 from ..questions.shape import Shape, shape_of
 from ..reading.view import View
 from ..records import dataclass
 from ..run import Rollout, Run, Series
-from ..text.sampler import spread
 from ..words.review import UNREADABLE_SAMPLES
 from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
 
@@ -131,22 +131,17 @@ def _scored(kind: str, told: str, samples: Sequence[Rollout], timeout: float) ->
             answered, said = child.communicate(asked, timeout=timeout)
         except subprocess.TimeoutExpired:
             raise _failed(f"The check took longer than {timeout:g} s for {len(samples)} samples.", kind) from None
-        finally:
-            _end(child)
+        finally:  # the rule ends, and all that it started
+            if sys.platform == "win32":
+                child.kill()
+            else:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(child.pid, signal.SIGKILL)
     rows = answered.splitlines()
     if child.returncode != 0 or len(rows) != len(samples):
         last = next((row for row in reversed(said.splitlines()) if row.strip()), f"exit code {child.returncode}")
         raise _failed(f"The check failed: {last.removeprefix('leadline: ').strip()[:LONGEST]}.", kind)
     return [(value, str(error)) for value, error in map(json.loads, rows)]
-
-
-def _end(child: subprocess.Popen[str]) -> None:
-    """End the rule and all that it started."""
-    if sys.platform == "win32":
-        child.kill()
-    else:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
 
 
 def _failed(what: str, kind: str) -> BadOrder:

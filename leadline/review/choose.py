@@ -11,9 +11,9 @@ from itertools import zip_longest
 
 import numpy as np
 
+from ..draws import spread
 from ..records import dataclass, replace
-from ..run import Rollout, Samples
-from ..text.sampler import spread
+from ..run import Rollout, Rollouts
 from ..tokens import cost
 
 STRETCHES = 5
@@ -70,7 +70,7 @@ class Sheet:
     deviation: float  # standard deviation of the scores
 
 
-def sheet_of(samples: Samples, *, blind: int = 0) -> Sheet:
+def sheet_of(samples: Rollouts, *, blind: int = 0) -> Sheet:
     """Return what to read of a run; blind: so many responses of the highest score a stretch, and no score."""
     read, steps = samples.at, samples.steps
     parts = _parts(steps)
@@ -86,13 +86,13 @@ def sheet_of(samples: Samples, *, blind: int = 0) -> Sheet:
         sheet = Sheet(steps, chosen, tuple(_stretch(part, pool, high, low) for part, pool in filled), room, deviation)
         if _cost(sheet) <= SAMPLES_COST:
             break
-    return replace(sheet, stretches=tuple(map(_without_scores, sheet.stretches))) if blind else sheet
-
-
-def _without_scores(part: Passage) -> Passage:
-    nan = math.nan
-    highest = tuple(replace(one, score=nan) for one in part.highest)
-    return replace(part, score=nan, low=nan, high=nan, highest=highest)
+    if not blind:
+        return sheet
+    nan, told = math.nan, []
+    for part in sheet.stretches:
+        highest = tuple(replace(one, score=nan) for one in part.highest)
+        told.append(replace(part, score=nan, low=nan, high=nan, highest=highest))
+    return replace(sheet, stretches=tuple(told))
 
 
 def _end(steps: Sequence[int], read: Callable[[int], Sequence[Rollout]]) -> list[Rollout]:

@@ -21,10 +21,10 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 import orjson
 
+from ..draws import spread
 from ..errors import BadOrder, LeadlineError
 from ..records import dataclass, replace
 from ..run import Grade, Review, Rollout, Run
-from ..text.sampler import spread
 from ..tokens import cost, cut
 from ..words import review as words
 from .choose import BLIND, Sheet, draw, prompt_room

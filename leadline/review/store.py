@@ -16,12 +16,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from ..errors import FURTHEST, CannotWrite
 from ..records import asdict, astuple, dataclass, replace
-from ..run import Grade, Review, Run, Samples
+from ..run import Grade, Review, Rollouts, Run
 from ..state import replacing, state_folder
 from ..words.review import damaged_lines, of_other_samples
 
@@ -74,7 +75,7 @@ def load_of(run: Run) -> Reviews:
     return Reviews(right, kept.damaged, len(kept.reviews) - len(right))
 
 
-def as_seen(review: Review, samples: Samples) -> Review:
+def as_seen(review: Review, samples: Rollouts) -> Review:
     """Return the review with digests of what its reader saw: at the first step kept and at the last one. Of several the
     newest is passed over, since its file may still be written to."""
     steps = [step for step in samples.steps if step <= review.seen_until]
@@ -82,7 +83,7 @@ def as_seen(review: Review, samples: Samples) -> Review:
     return replace(review, saw=tuple((step, digest) for step in seen if (digest := _digest(samples, step))))
 
 
-def _digest(samples: Samples, step: int) -> str:
+def _digest(samples: Rollouts, step: int) -> str:
     """Return what identifies the samples of a step, in any order; "" where there are none."""
     texts = sorted(f"{one.prompt}\0{one.output}\0" for one in samples.at(step)) if step in samples.steps else []
     return blake2b("".join(texts).encode("utf-8", "replace"), digest_size=DIGEST).hexdigest() if texts else ""
@@ -106,7 +107,7 @@ def with_reviews(run: Run) -> Run:
 
 def add(path: str, review: Review, *, beside: bool = False) -> Path:
     """Append a review of the run at `path` and return the file it went to."""
-    if not _can_have_reviews(path):
+    if not any(_places(path)):
         raise CannotWrite("A review needs the path of a run.", next_step="pass a file or folder")
     file, run = _beside(path) if beside else _home(path)
     review = replace(review, reader=_text(review.reader), note=_text(review.note), at=review.at or time.time())
@@ -154,7 +155,7 @@ def mark(path: str) -> str:
 def _places(path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Return the files that may hold reviews of a run, each with the names it may have there. What was said of a folder
     holds for a log in it, too."""
-    if not _can_have_reviews(path):
+    if path in ("", "-") or len(path) >= 4096 or "\0" in path:
         return
     file, run = _home(path)
     yield file, (run,)
@@ -165,10 +166,6 @@ def _places(path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
         above, folder = _home(str(beside.parent))
         yield above, (folder,)
     yield beside, ("", name)
-
-
-def _can_have_reviews(path: str) -> bool:
-    return path not in ("", "-") and len(path) < 4096 and "\0" not in path
 
 
 def _home(path: str) -> tuple[Path, str]:
@@ -212,43 +209,39 @@ def _lines(file: Path) -> tuple[list[Mapping[str, Any]], int]:
 
 def _review(line: Mapping[str, Any]) -> Review | None:
     """Return the review in a line; None unless every field is what it must be."""
-    answer, seen, since, at = (line.get(name) for name in ("answer", "seen_until", "since_step", "at"))
-    grades, saw = _grades(line.get("grades", [])), _saw(line.get("saw", []))
-    if answer not in ("ok", "hacked") or not _is_step(seen) or not (since is None or _is_step(since)):
+    answer, since = line.get("answer"), line.get("since_step")
+    if answer not in ("ok", "hacked"):
         return None
-    if grades is None or saw is None:
+    try:
+        review = Review(
+            answer,
+            _step(line.get("seen_until")),
+            None if since is None else _step(since),
+            tuple(Grade(_step(first), _step(last), _number(mark)) for first, last, mark in line.get("grades", [])),
+            _text(line.get("reader")),
+            _number(line.get("at")),
+            tuple((_step(step), digest) for step, digest in line.get("saw", [])),
+            _text(line.get("note")),
+        )
+    except (TypeError, ValueError, OverflowError):
         return None
-    if isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
-        return None
-    return Review(answer, seen, since, grades, _text(line.get("reader")), float(at), saw, _text(line.get("note")))
+    grades, saw = review.grades, review.saw
+    right = all(one.first_step <= one.last_step and 0 <= one.quality <= 1 for one in grades)
+    right &= all(before.first_step <= after.first_step for before, after in pairwise(grades))
+    right &= all(isinstance(digest, str) for _, digest in saw)
+    return review if right and len(grades) <= MOST_GRADES and len(saw) <= MOST_SEEN else None
 
 
-def _saw(value: object) -> tuple[tuple[int, str], ...] | None:
-    if not isinstance(value, list) or len(value) > MOST_SEEN:
-        return None
-    pairs = [(entry[0], entry[1]) for entry in value if isinstance(entry, list) and len(entry) == 2]
-    whole = len(pairs) == len(value) and all(_is_step(step) and isinstance(digest, str) for step, digest in pairs)
-    return tuple(pairs) if whole else None
+def _step(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= FURTHEST:
+        raise ValueError
+    return value
 
 
-def _grades(told: object) -> tuple[Grade, ...] | None:
-    if not isinstance(told, list) or len(told) > MOST_GRADES:
-        return None
-    grades: list[Grade] = []
-    for entry in told:
-        if not isinstance(entry, list) or len(entry) != 3:
-            return None
-        first, last, quality = entry
-        if not _is_step(first) or not _is_step(last) or first > last or (grades and first < grades[-1].first_step):
-            return None
-        if isinstance(quality, bool) or not isinstance(quality, int | float) or not 0 <= quality <= 1:
-            return None
-        grades.append(Grade(first, last, float(quality)))
-    return tuple(grades)
-
-
-def _is_step(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < FURTHEST
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError
+    return float(value)
 
 
 def _text(value: object) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..digits import several
 from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, NotOneRun
 from ..event import Damaged, Event
-from ..run import Run, Samples
+from ..run import Rollouts, Run
 from . import rollouts
 from .around import run_and_surroundings
 from .assemble import Surroundings, assemble, refuse_other_training
@@ -48,7 +48,7 @@ def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, join
     return build_run(found, found.only(), str(place), mapping)
 
 
-def open_samples(path: Path | str) -> Samples:
+def open_samples(path: Path | str) -> Rollouts:
     """Return the sampled responses of the run at `path`, or those that lie there without any log."""
     try:
         return open_run(path).rollouts

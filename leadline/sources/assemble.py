@@ -18,7 +18,6 @@ from ..run import (
     Question,
     Rollouts,
     Run,
-    Samples,
     Series,
     Steps,
     Telemetry,
@@ -58,7 +57,7 @@ class Surroundings:
 
     config: Config = field(default_factory=Config)
     checkpoints: tuple[Checkpoint, ...] = ()
-    rollouts: Samples = field(default_factory=Rollouts)
+    rollouts: Rollouts = field(default_factory=Rollouts)
     telemetry: Telemetry = field(default_factory=Telemetry)
     evaluations: Mapping[str, Column] = field(default_factory=dict)
     rollout_format: str | None = None

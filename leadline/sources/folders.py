@@ -152,8 +152,9 @@ def _of_samples(files: Sequence[Path]) -> Carrier | None:
     with contextlib.suppress(OSError, LeadlineError):
         kept = rollouts.find(files)
         log = _curve(kept)
-        if log is not None and isinstance(kept.rollouts, rollouts.SampleFiles):
-            changed, place = max((file.stat().st_mtime, file) for file in kept.rollouts.files)
+        if log is not None:
+            held = {place.file for places in kept.rollouts.by_step.values() for place in places}
+            changed, place = max((file.stat().st_mtime, file) for file in held)
             return Carrier(SAMPLES, place.absolute(), log, changed)
     return None
 

@@ -6,7 +6,7 @@ All are shares between 0 and 1 (length apart), so that a change of one says as m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ..draws import Stream
 from ..records import replace
 from ..run import Flags, Values
-from .written import PER_WORD, Ids, Tokens, Written, ends
+from .written import BUDGET, PER_WORD, Ids, Tokens, Written, ends
 
 OTHERS = 3  # samples of the step that an answer is compared with: more cost time
 PERIOD = 3  # characters: a stutter repeats at most so many
@@ -31,48 +31,41 @@ LOOP_SIGNS = 2 * PER_WORD  # characters: two words, where a run writes none
 def copied(written: Written) -> tuple[Values, Values]:
     """Return how much of an answer stands in its own prompt, in runs of at least PHRASE tokens, and how much in prompts
     that other answers of the same step were given to; NaN without a prompt or an answer."""
-    theirs, whose = _grams(written.prompts, PHRASE)
-    ours, owner = _grams(written.answers, PHRASE)
-    known = np.unique(whose * SALT * SALT + theirs)
-
-    starts = np.flatnonzero(written.answers.owner[1:] == written.answers.owner[:-1])
-
-    def hits(source: Ids) -> Values:
-        covered = np.zeros(len(written.answers.ids))  # by tokens in a run that was found
-        found = starts[np.isin(source[owner] * SALT * SALT + ours, known)]
-        for shift in range(PHRASE):
-            covered[found + shift] = 1.0
-        return covered
-
-    return _own_and_others(written, hits)
+    answers, prompts = written.answers, written.prompts
+    theirs, whose = _grams(prompts.ids, prompts.owner, PHRASE)
+    ours, _ = _grams(answers.ids, answers.owner, PHRASE)
+    starts = np.flatnonzero(answers.owner[1:] == answers.owner[:-1])
+    return _own_and_others(written, ours, starts, PHRASE, np.unique(whose * SALT * SALT + theirs), SALT * SALT)
 
 
 def shared(written: Written) -> tuple[Values, Values]:
     """Return how many of an answer's tokens its own prompt offers, each counted as often as it stands there; and the
     same of prompts that other answers of the step were given to: what chance offers."""
-    offered = np.unique(_numbered(written.prompts, np.arange(len(written)), written.kinds))
-    numbers = _numbered(written.answers, np.zeros(len(written), dtype=np.int64), written.kinds)
-
-    def hits(source: Ids) -> Flags:
-        return np.isin(numbers + source[written.answers.owner] * written.kinds * TIMES, offered)
-
-    return _own_and_others(written, hits)
+    offered = np.unique(_numbered(written.prompts, np.arange(len(written.samples)), written.kinds))
+    numbers = _numbered(written.answers, np.zeros(len(written.samples), dtype=np.int64), written.kinds)
+    return _own_and_others(written, numbers, np.arange(len(numbers)), 1, offered, written.kinds * TIMES)
 
 
-def _own_and_others(written: Written, hits: Callable[[Ids], Values | Flags]) -> tuple[Values, Values]:
-    """Return the share of each answer that its own prompt has, and that prompts of others in its batch have: `hits`
-    tells which tokens the prompt of sample `source[i]` has."""
-    answers, every = written.answers, np.arange(len(written))
-    first = np.searchsorted(written.batch, np.arange(written.batches))
-    start, size = first[written.batch], np.bincount(written.batch, minlength=written.batches)[written.batch]
+def _own_and_others(
+    written: Written, ours: Ids, starts: Ids, length: int, known: Ids, each: int | np.int64
+) -> tuple[Values, Values]:
+    """Return the share of each answer that its own prompt has, and that prompts of others in its batch have: `ours` are
+    its runs of `length` tokens, by where they start, and a prompt has those that are `known` at its number times
+    `each`."""
+    answers, every = written.answers, np.arange(len(written.samples))
+    first = np.searchsorted(written.batch, np.arange(len(written.steps)))
+    start, size = first[written.batch], np.bincount(written.batch, minlength=len(written.steps))[written.batch]
     shares = []
     for source in (every, *(start + (every - start + by) % size for by in range(1, OTHERS + 1))):
-        found = np.bincount(answers.owner, weights=hits(source), minlength=len(written))
+        covered = np.zeros(len(answers.ids))  # by tokens in a run that was found
+        for shift in range(length):
+            covered[starts[np.isin(source[answers.owner[starts]] * each + ours, known)] + shift] = 1.0
+        found = np.bincount(answers.owner, weights=covered, minlength=len(written.samples))
         told = (answers.count > 0) & (written.prompts.count[source] > 0)
-        shares.append(np.divide(found, answers.count, out=np.full(len(written), np.nan), where=told))
+        shares.append(np.divide(found, answers.count, out=np.full(len(written.samples), np.nan), where=told))
     known = np.isfinite(shares[1:])
     total, count = np.where(known, shares[1:], 0.0).sum(axis=0), known.sum(axis=0)
-    return shares[0], np.divide(total, count, out=np.full(len(written), np.nan), where=count > 0)
+    return shares[0], np.divide(total, count, out=np.full(len(written.samples), np.nan), where=count > 0)
 
 
 def recurring(written: Written) -> Values:
@@ -82,24 +75,23 @@ def recurring(written: Written) -> Values:
     reason to look, never a proof. Of single characters there are few, so that only pairs of them count."""
     answers = written.answers
     if not len(answers.ids):
-        return np.zeros(len(written))
-    window = _window(written)
-    stretch = _stretches(answers, window)
+        return np.zeros(len(written.samples))
+    stretch = _stretches(written)
     before = np.concatenate([[0], answers.ids[:-1]])
     follows = np.concatenate([[False], stretch[1:] == stretch[:-1]])
     again = follows & _seen(stretch, before * SALT + answers.ids, follows)
     if written.words:
-        short = _stretches(answers, min(window, STRETCH))
+        short = _stretches(written, most=STRETCH)
         again |= _seen(short, answers.ids, written.says[answers.ids])
         held = np.unique(answers.owner * written.kinds + answers.ids)
         owner, token = held // written.kinds, held % written.kinds
         places, times = np.unique(written.batch[owner] * written.kinds + token, return_counts=True)
-        size = np.bincount(written.batch, minlength=written.batches)
+        size = np.bincount(written.batch, minlength=len(written.steps))
         framed = places[times > 0.5 * size[places // written.kinds]]  # in most answers of their step
         again &= ~np.isin(written.batch[answers.owner] * written.kinds + answers.ids, framed)
-    count = answers.count if written.words else np.bincount(answers.owner[follows], minlength=len(written))
-    share: Values = np.zeros(len(written))  # an answer of one token repeats nothing
-    hits = np.bincount(answers.owner, weights=again, minlength=len(written))
+    count = answers.count if written.words else np.bincount(answers.owner[follows], minlength=len(written.samples))
+    share: Values = np.zeros(len(written.samples))  # an answer of one token repeats nothing
+    hits = np.bincount(answers.owner, weights=again, minlength=len(written.samples))
     np.divide(hits, count, out=share, where=count > 0)
     return np.maximum(share, stuttered(written)) if written.words else share
 
@@ -110,11 +102,11 @@ def looped(written: Written) -> Values:
     changes nothing; labels, moves, and digits repeat by chance, since there are few of them. One word over and over is
     a loop in any order."""
     answers = written.answers
-    stretch = _stretches(answers, max(_window(written), STRETCH))
+    stretch = _stretches(written, least=STRETCH)
     by_chance = _looped(written, _mixed(answers, stretch), stretch)
     share = np.maximum(_looped(written, answers.ids, stretch) - by_chance, 0.0)
     changes = (answers.ids[1:] != answers.ids[:-1]) & (answers.owner[1:] == answers.owner[:-1])
-    same = np.bincount(answers.owner[1:], weights=changes, minlength=len(written))
+    same = np.bincount(answers.owner[1:], weights=changes, minlength=len(written.samples))
     share[(same == 0) & (answers.count >= STRETCH)] = 1.0
     share = np.maximum(share, np.where(answers.count >= STRETCH, _cycles(answers), 0.0))
     return np.maximum(share, stuttered(written)) if written.words else share
@@ -141,23 +133,12 @@ def _mixed(text: Tokens, pieces: Ids) -> Ids:
 
 def _looped(written: Written, ids: Ids, stretch: Ids) -> Values:
     """Return the share of runs that stood before, by sample."""
-    size = LOOP if written.words else LOOP_SIGNS
-    runs = _runs(ids, size)
-    owner, begins = written.answers.owner[: len(runs)], stretch[: len(runs)]
-    inside = begins == stretch[size - 1 :]
-    again = _seen(begins, runs, inside)
-    count = np.bincount(owner[inside], minlength=len(written))
-    hits = np.bincount(owner, weights=again, minlength=len(written))
-    return np.divide(hits, count, out=np.zeros(len(written)), where=count > 0)
-
-
-def _runs(ids: Ids, size: int) -> Ids:
-    """Return a number for each run of `size` tokens, by where it begins: the same for the same tokens."""
-    count = max(len(ids) - size + 1, 0)
-    runs = np.zeros(count, dtype=np.int64)
-    for shift in range(size):
-        runs = runs * SALT + ids[shift : shift + count]
-    return runs
+    runs, begins = _grams(ids, stretch, LOOP if written.words else LOOP_SIGNS)
+    owner = begins // (len(ids) + 1)
+    count = np.bincount(owner, minlength=len(written.samples))
+    again = _seen(begins, runs, np.ones(len(runs), dtype=bool))
+    hits = np.bincount(owner, weights=again, minlength=len(written.samples))
+    return np.divide(hits, count, out=np.zeros(len(written.samples)), where=count > 0)
 
 
 def empty(written: Written) -> Values:
@@ -165,11 +146,6 @@ def empty(written: Written) -> Values:
     asks for."""
     signs = ["".join(own.split()) for own in written.own]
     return np.asarray([float(not own or (len(own) >= SHORTEST and own == own[0] * len(own))) for own in signs])
-
-
-def _window(written: Written) -> int:
-    """Return as many tokens as an answer had at first."""
-    return max(SHORTEST, int(np.median(written.answers.count[written.batch == 0])))
 
 
 def stuttered(written: Written) -> Values:
@@ -182,8 +158,10 @@ def stuttered(written: Written) -> Values:
     return _cycles(Tokens(signs, np.repeat(np.arange(len(texts)), count), count))
 
 
-def _stretches(answers: Tokens, window: int) -> Ids:
-    """Tell which piece of its answer each token stands in."""
+def _stretches(written: Written, least: int = SHORTEST, most: int = BUDGET * PER_WORD) -> Ids:
+    """Tell which piece of its answer each token stands in. A piece has as many tokens as an answer had at first."""
+    answers = written.answers
+    window = min(max(least, int(np.median(answers.count[written.batch == 0]))), most)
     place = np.arange(len(answers.ids)) - (np.cumsum(answers.count) - answers.count)[answers.owner]
     pieces: Ids = answers.owner * (len(answers.ids) + 1) + place // window
     return pieces
@@ -201,10 +179,10 @@ def _seen(stretch: Ids, what: Ids, counted: Flags) -> Flags:
 def alike(written: Written, answers: Tokens) -> Values:
     """Return how like an answer is to the answers to other prompts of its step: the mean overlap of what they hold
     (Jaccard, runs of three characters, or single and paired words)."""
-    likeness = np.full(len(written), np.nan)
+    likeness = np.full(len(written.samples), np.nan)
     numbers: dict[str, int] = {}
     prompts = np.asarray([numbers.setdefault(sample.prompt, len(numbers)) for sample in written.samples])
-    for _, inside, overlap in _together(answers, written.batch, written.batches, written.words):
+    for _, inside, overlap in _together(answers, written.batch, len(written.steps), written.words):
         asked = prompts[inside]
         others = asked[:, None] != asked[None, :]
         if not written.asks[inside].any():
@@ -229,7 +207,7 @@ def strange(written: Written) -> Values:
     """Return how much of an answer are words that no other answer or prompt of its step holds: little of a language,
     nearly all of random letters. NaN of an answer with so few words that each may be a name or number."""
     answers, prompts = written.answers, written.prompts
-    share: Values = np.full(len(written), np.nan)
+    share: Values = np.full(len(written.samples), np.nan)
     if not written.words:
         return share
     said = written.batch[answers.owner] * written.kinds + answers.ids
@@ -237,7 +215,7 @@ def strange(written: Written) -> Values:
     words, holders = np.unique(owners[0], return_counts=True)
     asked = written.batch[prompts.owner] * written.kinds + prompts.ids
     alone = np.isin(said, words[holders == 1]) & ~np.isin(said, asked)
-    hits = np.bincount(answers.owner, weights=alone, minlength=len(written))
+    hits = np.bincount(answers.owner, weights=alone, minlength=len(written.samples))
     long = answers.count >= SHORTEST
     most = written.means(long.astype(np.float64))[written.batch] > 0.5  # few long ones have nothing to share words with
     return np.divide(hits, answers.count, out=share, where=long & most)
@@ -281,18 +259,21 @@ def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
     return (source[text.owner] * kinds + text.ids) * TIMES + np.minimum(times, TIMES - 1)
 
 
-def _grams(text: Tokens, size: int) -> tuple[Ids, Ids]:
-    """Return runs of `size` tokens, by where they begin, and whose they are."""
-    runs = _runs(text.ids, size)
-    owner = text.owner[: len(runs)]
-    inside = owner == text.owner[size - 1 :]
-    return runs[inside], owner[inside]
+def _grams(ids: Ids, owner: Ids, size: int) -> tuple[Ids, Ids]:
+    """Return a number for each run of `size` tokens, the same for the same tokens, by where it begins, and whose it
+    is."""
+    count = max(len(ids) - size + 1, 0)
+    runs = np.zeros(count, dtype=np.int64)
+    for shift in range(size):
+        runs = runs * SALT + ids[shift : shift + count]
+    inside = owner[:count] == owner[size - 1 :]
+    return runs[inside], owner[:count][inside]
 
 
 def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
     """Return what each sample holds, each thing once, by sample. A text shorter than a run is held as a whole: only
     what holds nothing is like everything else that does."""
-    parts = [_grams(text, count) for count in range(1 if size == PHRASE else size, size + 1)]
+    parts = [_grams(text.ids, text.owner, count) for count in range(1 if size == PHRASE else size, size + 1)]
     short = (text.count > 0) & (text.count < size)
     if short.any():
         first, whose = np.cumsum(text.count) - text.count, np.flatnonzero(short)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..facts.finding import BEGUN
 from ..records import dataclass, replace
-from ..run import LENGTH, LONGEST, Run, Series, Values, numbers_of
+from ..run import LENGTH, LONGEST, Run, Series, Steps, Values, numbers_of
 from .written import AS_GOOD_AS_ALL
 
 ENDS = 5, 0.02  # points at least, and share of them, that tell an end: fewer show no habit
 LATELY = 10, 0.2  # points at least, and share of them, that surprise lately
+TOLD = 0.3  # of the responses, or of the surprise at first: from here on it is told and dated
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 ENTROPY, KL = "entropy", "kl/ref"
 
@@ -23,36 +25,38 @@ class Numbers:
     """Levels that the log holds apart from the text."""
 
     truncated: tuple[float, float]  # shares of the responses, at the start and now
+    cut: float  # share that used to end and is truncated now: if most always were, the rest says little of the reward
     unlike: float  # responses surprise the reference more than its own did: so many times as much again
-
-    @property
-    def cut(self) -> float:
-        """The share of all responses that used to end and is truncated now: if most were truncated from the start, the
-        rest says little about the reward."""
-        start, now = self.truncated
-        return float(np.clip(now - start, 0.0, 1.0))
+    begun: tuple[int, ...]  # when what of both is worth telling began
 
 
 def numbers(run: Run, baseline: int | None = None) -> Numbers:
     """Read all of them for a run as it stands, seen from its start or from `baseline` on. A policy that picks the best
     of what the reference would say surprises it less and less; one that has found something else surprises it more."""
-    later = logged_since(run, baseline)
-    cut, found, unlike = truncated(later), surprise(later), 0.0
-    shares = 0.0, 0.0
+    if baseline is not None:
+        run = replace(run, series=tuple(later for one in run.series if (later := one.since(baseline)).points))
+    cut, found, unlike = truncated(run), surprise(run), 0.0
+    shares, begun = (0.0, 0.0), []
     if cut is not None and cut.finite.sum() >= 2 * ENDS[0]:
         shares = end_of(cut.values, late=False), end_of(cut.values, late=True)
+    lost = float(np.clip(shares[1] - shares[0], 0.0, 1.0))
+    if cut is not None and lost > TOLD:
+        begun.append(_begun(*cut.known))
     if found is not None:
-        _, nats, own = found
+        steps, nats, own = found
         lately = nats[-max(LATELY[0], round(LATELY[1] * len(nats))) :]  # its least counts: spikes of KL, no holes
         unlike = max((float(lately.min()) - end_of(nats, late=False)) / own, 0.0)
-    return Numbers(shares, unlike)
+        if unlike > TOLD:
+            begun.append(_begun(steps, nats))
+    return Numbers(shares, lost, unlike, tuple(begun))
 
 
-def logged_since(run: Run, step: int | None) -> Run:
-    """Return the run with what it logged from a step on."""
-    if step is None:
-        return run
-    return replace(run, series=tuple(later for one in run.series if (later := one.since(step)).points))
+def _begun(steps: Steps | Values, values: Values) -> int:
+    """Return the last step at which a tenth of the way to now was behind it."""
+    values = calm(values)
+    start, now = end_of(values, late=False), end_of(values, late=True)
+    below = np.flatnonzero((values - start) / (now - start) <= BEGUN) if now != start else np.zeros(0, dtype=np.int64)
+    return int(steps[below[-1]] if len(below) else steps[0])
 
 
 def end_of(values: Values, *, late: bool) -> float:

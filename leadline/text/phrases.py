@@ -51,10 +51,6 @@ class Outputs:
             self._held[text] = frozenset(_phrases(text, room_for(len(self.texts), words=self.words), words=self.words))
         return self._held[text]
 
-    def holders(self, phrase: PhraseShared) -> Flags:
-        """Tell which samples hold a phrase."""
-        return np.asarray([phrase.phrase in self.held(place) for place in range(len(self.texts))], dtype=bool)
-
     def parted(self, here: Flags, there: Flags) -> Contrast:
         """Return the phrases that most of one set of samples have and few of the other."""
         counts = int(here.sum()), int(there.sum())
@@ -77,22 +73,12 @@ class Outputs:
         return tuple(kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Late samples against early ones, and at each step those of high reward against those of low."""
-
-    late: Contrast = field(default_factory=Contrast)
-    high: tuple[Contrast, ...] = ()  # by batch
-
-
-def shared(batches: Sequence[Batch]) -> Shared:
-    """Return what parts late from early samples and, step by step, rewarded from unrewarded ones."""
-    if not batches:
-        return Shared()
+def shared(batches: Sequence[Batch]) -> tuple[Contrast, tuple[Contrast, ...]]:
+    """Return what parts late from early samples and, batch by batch, rewarded from unrewarded ones."""
     outputs, edge = Outputs.of([(batch,) for batch in batches]), min(BATCHES, len(batches) // 2)
     late = outputs.parted(outputs.group >= len(batches) - edge, outputs.group < edge)
     sides = (_high_and_low(outputs.scores, outputs.group == place) for place in range(len(batches)))
-    return Shared(late, tuple(outputs.parted(high, low) for high, low in sides))
+    return late, tuple(outputs.parted(high, low) for high, low in sides)
 
 
 def _high_and_low(scores: Values, inside: Flags) -> tuple[Flags, Flags]:

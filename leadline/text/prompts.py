@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..digits import first_highest
 from ..draws import Stream
@@ -34,8 +33,7 @@ def changes_in(batches: Sequence[Batch]) -> tuple[PromptChange, ...]:
     asked = [batch for batch in batches if batch.alone]
     if not asked:
         return ()
-    vectors = np.stack([np.concatenate([_pairs(batch), _lengths(batch)]) for batch in asked])
-    return _changes([batch.step for batch in asked], vectors)
+    return _changes([batch.step for batch in asked], np.stack([_vector(batch) for batch in asked]))
 
 
 def _changes(steps: Sequence[int], vectors: Values) -> tuple[PromptChange, ...]:
@@ -45,7 +43,15 @@ def _changes(steps: Sequence[int], vectors: Values) -> tuple[PromptChange, ...]:
         return ()
     stream = Stream(PAIRS, len(vectors))
     orders = np.stack([np.arange(len(vectors)), *(stream.order(len(vectors)) for _ in range(SHUFFLES))])
-    distances = _distances(vectors @ vectors.T, orders)
+    # How far apart the two parts lie, (orders, places to split), in units that grow with the evidence. The distance of
+    # two means needs only the products of the vectors, which are few.
+    sums = (vectors @ vectors.T)[orders[:, :, None], orders[:, None, :]].cumsum(axis=1).cumsum(axis=2)
+    first = np.arange(BATCHES, len(vectors) - BATCHES + 1)
+    last = len(vectors) - first
+    inside, across, all_of_it = sums[:, first - 1, first - 1], sums[:, first - 1, -1], sums[:, -1:, -1]
+    after = all_of_it - 2 * across + inside
+    apart = inside / first**2 + after / last**2 - 2 * (across - inside) / (first * last)
+    distances = apart * first * last / len(vectors)
     furthest, place = distances.max(axis=1), BATCHES + first_highest(distances[0])
     if furthest[0] <= ROUNDING or (furthest[1:] >= furthest[0] * (1 - ROUNDING)).any():
         return ()
@@ -57,39 +63,19 @@ def _changes(steps: Sequence[int], vectors: Values) -> tuple[PromptChange, ...]:
     return (*_changes(steps[:place], vectors[:place]), *told, *_changes(steps[place:], vectors[place:]))
 
 
-def _lengths(batch: Batch) -> Values:
-    """Return how often prompts have which length, on a scale of doublings; a length between two places counts for
-    both."""
+def _vector(batch: Batch) -> Values:
+    """Return the mean frequency of character pairs over the prompts of a step, each prompt counting the same, and how
+    often prompts have which length, on a scale of doublings; a length between two places counts for both."""
+    ends = [sample.prompt[-CHARACTERS:] for sample in batch.alone]
+    sizes = np.asarray([len(end) for end in ends], dtype=np.int64)
+    codes = np.frombuffer("".join(ends).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    owner = np.repeat(np.arange(len(ends)), sizes)
+    inside = owner[:-1] == owner[1:]  # a pair does not reach into the next prompt
+    pairs = ((codes[:-1] * 31 + codes[1:]) % PAIRS)[inside]
+    shares = (1 / np.maximum(sizes - 1, 1))[owner[:-1][inside]]
     place = PER_DOUBLING * np.log2([1 + len(sample.prompt) for sample in batch.alone])
     lower = np.floor(np.minimum(place, LENGTHS - 2)).astype(np.int64)
     upper = np.clip(place - lower, 0.0, 1.0)
     places, weights = np.concatenate([lower, lower + 1]), np.concatenate([1 - upper, upper])
-    total = np.bincount(places, weights=weights, minlength=LENGTHS).astype(np.float64)
-    return total / len(batch.alone)
-
-
-def _pairs(batch: Batch) -> Values:
-    """Return the mean frequency of character pairs over the prompts of a step, each prompt counting the same."""
-    ends = [sample.prompt[-CHARACTERS:] for sample in batch.alone]
-    lengths = np.asarray([len(end) for end in ends], dtype=np.int64)
-    codes = np.frombuffer("".join(ends).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
-    owner = np.repeat(np.arange(len(ends)), lengths)
-    inside = owner[:-1] == owner[1:]  # a pair does not reach into the next prompt
-    pairs = ((codes[:-1] * 31 + codes[1:]) % PAIRS)[inside]
-    weights = (1 / np.maximum(lengths - 1, 1))[owner[:-1][inside]]
-    total = np.bincount(pairs, weights=weights, minlength=PAIRS).astype(np.float64)
-    return total / len(batch.alone)
-
-
-def _distances(products: Values, orders: NDArray[np.int64]) -> Values:
-    """Return how far apart the two parts lie, (orders, places to split), in units that grow with the evidence. The
-    distance of two means needs only the products of the vectors, which are few."""
-    count = len(products)
-    sums = products[orders[:, :, None], orders[:, None, :]].cumsum(axis=1).cumsum(axis=2)
-    first = np.arange(BATCHES, count - BATCHES + 1)
-    last = count - first
-    inside, across, all_of_it = sums[:, first - 1, first - 1], sums[:, first - 1, -1], sums[:, -1:, -1]
-    after = all_of_it - 2 * across + inside
-    apart = inside / first**2 + after / last**2 - 2 * (across - inside) / (first * last)
-    distance: Values = apart * first * last / count
-    return distance
+    lengths = np.bincount(places, weights=weights, minlength=LENGTHS)
+    return np.concatenate([np.bincount(pairs, weights=shares, minlength=PAIRS), lengths]) / len(ends)

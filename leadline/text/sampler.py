@@ -6,11 +6,11 @@ import math
 import pickle
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import TypeVar
 
 from ..digits import exact_sum
+from ..draws import spread
 from ..records import dataclass
-from ..run import Rollout, Samples
+from ..run import Rollout, Rollouts
 
 FILES = 48  # steps: enough for a curve, few enough to read within a second
 EDGE = 4  # steps: the first and the last ones are always looked at
@@ -18,8 +18,6 @@ PROMPTS = 24  # samples a step, each of another prompt
 GROUPS = 2  # whole groups a step
 MEMBERS = 8  # samples a group
 TELLING = 12  # samples: with fewer, chance may do it; neighboring steps are then read together
-
-One = TypeVar("One")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class Batch:
         return self.alone + tuple(one for group in self.groups for one in group if id(one) not in seen)
 
 
-def look(rollouts: Samples) -> tuple[Batch, ...]:
+def look(rollouts: Rollouts) -> tuple[Batch, ...]:
     """Return the batches of at most FILES steps. A step whose samples hold no text is left out until one holds some: a
     dump may keep none, but a policy that wrote and writes nothing any more is a policy to look at."""
     batches = [
@@ -58,15 +56,6 @@ def look(rollouts: Samples) -> tuple[Batch, ...]:
     ]
     first = next((place for place, batch in enumerate(batches) if any(one.output for one in batch.samples)), None)
     return () if first is None else tuple(batches[first:])
-
-
-def spread(items: Sequence[One], most: int) -> list[One]:
-    """Return at most `most` of them at even distances, the first and the last among them."""
-    if len(items) <= most:
-        return list(items)
-    if most == 1:
-        return [items[0]]
-    return [items[place * (len(items) - 1) // (most - 1)] for place in range(most)]
 
 
 def steps_to_read(steps: Sequence[int]) -> list[int]:
@@ -86,7 +75,8 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
             members.setdefault((one.group, one.prompt), []).append(one)
     groups = [group for group in members.values() if len(group) > 1]
     scores = [one.score for one in read if math.isfinite(one.score)]
-    ties = [_tied(group) for group in groups]
+    whole = [rewards for group in groups if all(map(math.isfinite, rewards := [one.score for one in group]))]
+    tied = sum(max(rewards) == min(rewards) for rewards in whole)
     first: dict[str, Rollout] = {}
     for one in read:
         first.setdefault(one.prompt, one)
@@ -97,19 +87,12 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
         tuple(spread(sorted(apart, key=rank), PROMPTS)),
         tuple(tuple(group[:MEMBERS]) for group in chosen),
         len(scores),
-        ties.count(False),
-        ties.count(True),
+        len(whole) - tied,
+        tied,
         exact_sum(scores) / len(scores) if scores else math.nan,
         min(scores, default=math.nan),
         max(scores, default=math.nan),
     )
-
-
-def _tied(group: Sequence[Rollout]) -> bool | None:
-    scores = [one.score for one in group]
-    if not all(map(math.isfinite, scores)):
-        return None
-    return max(scores) == min(scores)
 
 
 def rank(one: Rollout) -> float:

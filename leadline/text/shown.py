@@ -8,10 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..draws import spread
 from ..facts.chart import Contrast, PhraseShared, SampleShown, SamplesShown, Span, StepSamples
 from ..run import Rollout
 from .phrases import DIGIT, END_MARK, START_MARK, shared
-from .sampler import Batch, rank, spread
+from .sampler import Batch, rank
 from .written import BATCHES, LONGEST, ends
 
 SHOWN = 2  # samples of each kind
@@ -65,7 +66,7 @@ def shown_samples(batches: Sequence[Batch], *, kept: bool) -> SamplesShown:
     """Return the samples to show of each step, or why there are none; `kept`: the run kept samples at all."""
     if not batches:
         return SamplesShown("without text" if kept else "not kept")
-    found = shared(batches)
+    late, high = shared(batches)
     chosen = [_chosen(batch) for batch in batches]
     # Characters that one output may have, so that all of them, each with a prompt of a third of that, find room. What a
     # character weighs differs: an ideogram has three bytes, an escaped bracket six.
@@ -81,11 +82,11 @@ def shown_samples(batches: Sequence[Batch], *, kept: bool) -> SamplesShown:
             _score(batch.lowest),
             _score(batch.highest),
             pair,
-            tuple(_sample(sample, most, found.late, pair) for sample in some),
+            tuple(_sample(sample, most, late, pair) for sample in some),
         )
-        for batch, some, pair in zip(batches, chosen, found.high, strict=True)
+        for batch, some, pair in zip(batches, chosen, high, strict=True)
     )
-    return SamplesShown(None, tuple(steps), found.late)
+    return SamplesShown(None, tuple(steps), late)
 
 
 def _chosen(batch: Batch) -> list[Rollout]:

@@ -15,7 +15,7 @@ import numpy as np
 from ..draws import normal_quantiles
 from ..records import dataclass
 from ..run import Steps, Values
-from .written import BATCHES, Ids, Written
+from .written import BATCHES, Written
 
 MOVED = 0.02  # of the responses: what moved by less has not moved
 BEST_KNOWN = 0.002  # of the samples: no mean is known better
@@ -33,31 +33,34 @@ class Track:
     errors: Values
     start: float  # mean, if it has moved
     now: float
-    error: float  # of either
+    has_moved: bool  # further than its error
     weights: Values  # by course, the first being none at all
     moves: Values
     spreads: Values
     reach: tuple[float, float]  # the furthest down and up that the last batches leave possible
 
-    @property
-    def is_clear(self) -> bool:
-        """Return whether it moved further than its error."""
-        return abs(self.now - self.start) > max(MOVED, 2 * float(np.hypot(self.error, self.error)))
-
     def drawn_move(self, column: int) -> Values:
         """Return how far it has come since the start, on each draw; 0 if nothing has moved."""
-        kind = np.searchsorted(np.cumsum(self.weights)[:-1], (_ranks(2 * column) + 0.5) / DRAWS, side="right")
-        drawn: Values = self.moves[kind] + self.spreads[kind] * deviates(2 * column + 1)
+        shares, deviates = _drawn(2 * column)
+        kind = np.searchsorted(np.cumsum(self.weights)[:-1], shares, side="right")
+        drawn: Values = self.moves[kind] + self.spreads[kind] * deviates
         return np.clip(drawn, *self.reach)
 
 
 def track(written: Written, values: Values) -> Track | None:
     """Return the track of a value a sample; None with fewer than two batches that have it."""
-    means, errors = written.means(values), _errors(written, values)
+    means, told = written.means(values), np.isfinite(values)
     known = np.isfinite(means)
     if known.sum() < 2:
         return None
-    means, errors = means[known], errors[known]
+    # A batch in which all samples agree is not therefore known without error: as if one more sample of it had the
+    # scatter of the whole run.
+    batch = written.batch[told]
+    count = np.bincount(batch, minlength=len(means)).astype(np.float64)
+    squares = np.bincount(batch, weights=(values[told] - means[batch]) ** 2, minlength=len(means))
+    pooled = squares.sum() / max(count.sum() - len(means), 1.0)
+    count = np.maximum(count, 1.0)
+    means, errors = means[known], np.sqrt((squares + pooled) / count / count)[known]
     weights, moves, spreads, starts = fitted(means, errors)
     moved = weights[1:] / weights[1:].sum()  # if it has moved: from where to where
     start = float((moved * starts[1:]).sum())
@@ -67,7 +70,8 @@ def track(written: Written, values: Values) -> Track | None:
     middle, doubt = float(np.median(means[last])), 2 * float(np.median(errors[last]))
     reach = min(middle - doubt - start, 0.0), max(middle + doubt - start, 0.0)
     now = start + float(np.clip((moved * moves[1:]).sum(), *reach))
-    return Track(written.steps[known], means, errors, start, now, error, weights, moves, spreads, reach)
+    has_moved = abs(now - start) > max(MOVED, 2 * float(np.hypot(error, error)))
+    return Track(written.steps[known], means, errors, start, now, has_moved, weights, moves, spreads, reach)
 
 
 def fitted(means: Values, errors: Values) -> tuple[Values, Values, Values, Values]:
@@ -104,28 +108,12 @@ def courses_of(batches: int) -> Values:
     return np.stack(found)
 
 
-def _errors(written: Written, values: Values) -> Values:
-    """Return the errors of the means; a batch in which all samples agree is not therefore known without error."""
-    known = np.isfinite(values)
-    count = np.bincount(written.batch[known], minlength=written.batches).astype(np.float64)
-    means = np.nan_to_num(written.means(values))
-    apart = (values[known] - means[written.batch[known]]) ** 2
-    squares = np.bincount(written.batch[known], weights=apart, minlength=written.batches)
-    pooled = squares.sum() / max(count.sum() - written.batches, 1.0)
-    variance = (squares + pooled) / np.maximum(count, 1.0)  # as if one more sample had the scatter of the whole run
-    errors: Values = np.sqrt(variance / np.maximum(count, 1.0))
-    return errors
-
-
 @lru_cache(maxsize=256)
-def deviates(column: int) -> Values:
-    """Return normal deviates, evenly spread and the same for everyone; each column in an order of its own."""
-    spread: Values = normal_quantiles((np.arange(DRAWS) + 0.5) / DRAWS)[_ranks(column)]
-    spread.flags.writeable = False
-    return spread
-
-
-def _ranks(column: int) -> Ids:
-    shares = (np.arange(1, DRAWS + 1) * (GOLDEN * (column + 1) + GOLDEN ** (column + 2))) % 1.0
-    ranks: Ids = np.argsort(np.argsort(shares, kind="stable"), kind="stable")
-    return ranks
+def _drawn(column: int) -> tuple[Values, Values]:
+    """Return shares between 0 and 1, evenly spread and the same for everyone, each column in an order of its own; and
+    the normal deviates at the shares of the next column."""
+    even, orders = (np.arange(DRAWS) + 0.5) / DRAWS, []
+    for place in (column, column + 1):
+        shares = (np.arange(1, DRAWS + 1) * (GOLDEN * (place + 1) + GOLDEN ** (place + 2))) % 1.0
+        orders.append(np.argsort(np.argsort(shares, kind="stable"), kind="stable"))
+    return even[orders[0]], normal_quantiles(even)[orders[1]]

@@ -67,7 +67,6 @@ class Written:
     words: bool  # tokens are words; else characters
     answers: Tokens
     prompts: Tokens
-    lengths: Values  # (samples,) characters of the whole answer, before any cut
     asks: Flags  # (samples,) a prompt is known
     kinds: int  # how many different tokens there are
     says: Flags  # (kinds,) a token with a letter or a digit: marks recur in any text
@@ -75,19 +74,12 @@ class Written:
     group: Ids  # (grouped answers,)
     group_batch: Ids  # (groups,)
 
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    @property
-    def batches(self) -> int:
-        return len(self.steps)
-
     def means(self, values: Values) -> Values:
         """Return the mean of a value a sample by batch, NaN left out; NaN where a batch has none."""
         known = np.isfinite(values)
-        total = np.bincount(self.batch[known], weights=values[known], minlength=self.batches)
-        count = np.bincount(self.batch[known], minlength=self.batches)
-        means: Values = np.full(self.batches, np.nan)
+        total = np.bincount(self.batch[known], weights=values[known], minlength=len(self.steps))
+        count = np.bincount(self.batch[known], minlength=len(self.steps))
+        means: Values = np.full(len(self.steps), np.nan)
         return np.divide(total, count, out=means, where=count > 0)
 
 
@@ -119,7 +111,6 @@ def written(steps: Sequence[Batch]) -> Written | None:
         words,
         told,
         asked,
-        np.asarray([len(text) for text in answers], dtype=np.float64),
         np.asarray([bool(text) for text in prompts], dtype=bool),
         len(vocabulary) + 1,
         np.asarray([any(map(str.isalnum, token)) for token in vocabulary], dtype=bool),
@@ -143,7 +134,6 @@ def since(text: Written, batch: int) -> Written:
         scores=text.scores[kept],
         answers=_only(text.answers, kept),
         prompts=_only(text.prompts, kept),
-        lengths=text.lengths[kept],
         asks=text.asks[kept],
         grouped=_only(text.grouped, inside),
         group=(np.cumsum(whole) - 1)[text.group[inside]],

@@ -127,7 +127,7 @@ def test_damaged_lines_are_skipped_with_one_note(run: Path) -> None:
         *({**good, **change} for change in ({"grades": [[1, 2]]}, {"grades": [[1, 2, 7]]}, {"at": None})),
         *({**good, **change} for change in ({"seen_until": True}, {"grades": [[9, 2, 0.5]]}, {"seen_until": 10**30})),
         *({**good, "saw": saw} for saw in ("x", [[1]], [["1", "x"]], [[1, None]], [[1, "x"]] * 9)),
-        *(5, None, [good]),
+        *(5, None, [good], {**good, "at": 10**400}),
     ]
     with file.open("ab") as out:
         for line in wrong:

@@ -14,7 +14,7 @@ from extras import needs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.run import Rollout
+from leadline.run import Rollout, Rollouts
 from leadline.sources import rollouts
 from leadline.sources.rollouts import FORMATS, files, grouped, index
 from leadline.sources.rollouts.fields import Raw
@@ -310,7 +310,7 @@ def test_any_bytes_are_survived(tmp_path_factory: pytest.TempPathFactory, form: 
     file = root / names[form]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(garbage)
-    kept = rollouts.SampleFiles(FORMATS[form]([file]).training)
+    kept = Rollouts(FORMATS[form]([file]).training, rollouts.read_step)
     assert all(isinstance(sample.output, str) for step in kept.steps for sample in kept.at(step))
 
 

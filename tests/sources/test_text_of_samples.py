@@ -312,8 +312,6 @@ def told(number: int, step: int) -> str:
         ("Q: How many {thing}?\nGold: {n}\nA: {told}\nReward: {score}\n", True, True),
         ("Prompt {n}: How many {thing}?\nCompletion {n}: {told}\nReward {n}: {score}\n", True, True),
         ("Target: {n} | Numbers: [1 2]\nSolution string: {told}\nReward: {score}\n", False, True),
-        ("[sample] {{'prompt': 'How many {thing}?', 'completion': {told!r}, 'reward': {score}}}\n", True, True),
-        ('{{"prompt": "How many {thing}?", "completion": {json}, "reward": {score}}}\n', True, True),
     ],
 )
 def test_samples_of_a_loop_stand_at_the_row_that_follows(
@@ -323,7 +321,7 @@ def test_samples_of_a_loop_stand_at_the_row_that_follows(
     for step in range(10):
         for n in range(4):
             text, score = told(n, step), n / 4
-            lines.append(form.format(thing=THINGS[step], n=n, told=text, json=json.dumps(text), score=score))
+            lines.append(form.format(thing=THINGS[step], n=n, told=text, score=score))
         lines.append(f"step {step}: loss = 0.{step}, mean_reward = 0.{step}\n[timing] {step}.5s\n")
     (tmp_path / "train.log").write_text("loading the model\n" + "".join(lines))
     run = open_run(tmp_path)

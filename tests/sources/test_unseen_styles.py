@@ -344,16 +344,6 @@ def test_what_cannot_be_read_in_a_log_that_was_started_over_is_told_where_it_sta
     assert [(event.kind, event.step) for event in run.events] == [("unreadable", 4), ("unreadable", 6)]
 
 
-def test_a_broken_first_row_of_a_console_counts_as_a_step() -> None:
-    rows = [{"loss": 0.1, "grad_norm": 0.8, "reward": step / 10, "epoch": step / 100} for step in range(1, 9)]
-    first, *others = (f"{row}\n" for row in rows)
-    run = read("".join([first.replace("0.1,", "0.\x00,", 1), *others]))
-    reward = run.get("reward/mean")
-    assert reward is not None
-    assert reward.steps.tolist() == list(range(2, 9))
-    assert any("Skipped 1 printed row that could not be read" in note for note in run.notes)
-
-
 def test_a_row_that_is_written_again_and_again_is_one_row() -> None:
     rows = [{"step": 10 * block + at, "mean_reward": 0.1 + block / 7, "loss": 0.3 / (block + 1), "kl": 0.01}
             for block in range(8) for at in range(10)]  # fmt: skip

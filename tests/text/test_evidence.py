@@ -11,8 +11,7 @@ import pytest
 from leadline.reading.view import View
 from leadline.run import Rollout, Rollouts, Run, Series
 from leadline.text import measures
-from leadline.text.evidence import GamedEvidence, gather
-from leadline.text.relation import Begun, Relation, Way
+from leadline.text.evidence import Begun, GamedEvidence, Relation, Way, gather
 from leadline.text.track import DRAWS, Track
 from leadline.text.written import parted, written
 
@@ -179,7 +178,7 @@ def test_less_than_all_asks_for_a_reader(refuses: float, outcome: str) -> None:
 def related(moves: dict[Way, float], overlap: float = 0.0, *, short: bool = False, paid: float = 0.0) -> Relation:
     """Relations that moved by so much on every draw."""
     distance, zeros = np.full(DRAWS, max(moves.values())), np.zeros(1)
-    now = Track(np.ones(1, dtype=np.int64), zeros, zeros, 0, overlap, 0, zeros, zeros, zeros, (0, 1))
+    now = Track(np.ones(1, dtype=np.int64), zeros, zeros, 0, overlap, False, zeros, zeros, zeros, (0, 1))
     drawn = {way: np.full(DRAWS, far) for way, far in moves.items()}
     text = written(View(made(honest, batches=2)).batches)
     assert text is not None

@@ -6,8 +6,9 @@ import math
 
 from written import loaded
 
+from leadline.draws import spread
 from leadline.run import Rollout, Rollouts
-from leadline.text.sampler import FILES, MEMBERS, PROMPTS, TELLING, look, spread
+from leadline.text.sampler import FILES, MEMBERS, PROMPTS, TELLING, look
 from leadline.text.written import joined
 
 

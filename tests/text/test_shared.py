@@ -32,7 +32,7 @@ def phrases(found: tuple[PhraseShared, ...]) -> list[str]:
 
 def test_a_phrase_that_only_rewarded_samples_have_is_named() -> None:
     some = [(f"{filler(n)} I am certain {n}" if n % 2 else filler(n), float(n % 2)) for n in range(24)]
-    (pair,) = shared(batches({1: some})).high
+    _, (pair,) = shared(batches({1: some}))
     assert pair.here == pair.there == 12
     assert any("I am certain" in one for one in phrases(pair.only_here))
     assert pair.only_there == ()
@@ -45,7 +45,7 @@ def test_what_came_and_what_went_over_the_run() -> None:
         step: [(f"{filler(n + step)} {'so it ends' if step > 3 else 'once upon a time'}", 1.0) for n in range(12)]
         for step in range(1, 7)
     }
-    late = shared(batches(texts)).late
+    late, _ = shared(batches(texts))
     assert late.enough
     assert any("so it ends" in one for one in phrases(late.only_here))
     assert any("once upon a time" in one for one in phrases(late.only_there))
@@ -54,31 +54,26 @@ def test_what_came_and_what_went_over_the_run() -> None:
 def test_samples_that_do_not_differ_share_nothing_alone() -> None:
     rng = np.random.default_rng(1)
     texts = {step: [(filler(int(n)), float(n % 2)) for n in rng.permutation(24)] for step in range(1, 7)}
-    found = shared(batches(texts))
-    assert found.late.only_here == found.late.only_there == ()
+    late, _ = shared(batches(texts))
+    assert late.only_here == late.only_there == ()
 
 
 def test_too_few_on_one_side_are_not_compared() -> None:
     some = [(filler(n), float(n < 3)) for n in range(24)]
-    (pair,) = shared(batches({1: some})).high
+    _, (pair,) = shared(batches({1: some}))
     assert (pair.here, pair.there) == (3, 21)
     assert not pair.enough
     assert pair.only_here == ()
 
 
 def test_equal_rewards_have_no_high_and_low() -> None:
-    (pair,) = shared(batches({1: [(filler(n), 1.0) for n in range(24)]})).high
+    _, (pair,) = shared(batches({1: [(filler(n), 1.0) for n in range(24)]}))
     assert not pair.enough
 
 
 def test_windows_onto_one_text_are_named_once() -> None:
     tail = "one two three four five six seven eight"
     some = [(f"{filler(n)} {tail}" if n % 2 else filler(n), float(n % 2)) for n in range(24)]
-    (pair,) = shared(batches({1: some})).high
+    _, (pair,) = shared(batches({1: some}))
     assert pair.only_here
     assert all(one.split()[-2:] != other.split()[:2] for one, other in pairwise(phrases(pair.only_here)))
-
-
-def test_nothing_kept_is_nothing_shared() -> None:
-    assert shared(()).high == ()
-    assert not shared(()).late.enough

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -9,19 +10,48 @@ from typing import Protocol
 from ...event import Because
 from ..source import Log
 from ..text import Lines
-from .announced import AnnouncedPlan, Ends
 from .line import plain
 from .mappings import Mappings
 from .rows import Rows
 from .tables import Boxes, Columns
 from .words import Bars, Bullets, Pairs, Words
 
+STRANGE = bytes({*range(9), *range(14, 32)} - {27})  # of no text
 BARS = (b"it/s", b"s/it", b"Total optimization steps")
 BANNER = b"Unsloth"
 PIECE = 1 << 18  # bytes looked at between two chances to settle
 SETTLED = 1 << 20  # bytes after which grammars that found nothing while others did are not asked any more
 ROWS = 3  # and as many rows, with a reward among them
 PATIENCE = 1 << 26  # bytes after which rows without one settle it too
+
+# Settings of a data set or an evaluation also end in "steps"; these are the ones that say how many are trained.
+PLANNED = re.compile(
+    rb"""(?ix) (?<![\w.-])
+    (?: (?:total|max|num|number\ of|planned) [\ _-] (?:of[\ _-])?
+        (?P<training>(?:training|train|optimization|update|rl|grpo|ppo|policy)[\ _-])? (?:steps|iterations|updates)
+      | (?P<of_it>(?:training|train) [\ _-] steps | num_rollout) )
+    ["'*]* \s* (?: [:=]+ | \s ) \s* ["']? (?P<steps>\d[\d,_]{0,15}) (?![\d.\w])""",
+)
+EPOCHS = re.compile(rb"(?<![\w.-])num_train_epochs[\"']?\s*[:=]\s*[\"']?(\d{1,4}(?:\.\d+)?)(?![\d\w])")
+FEWEST = 2  # steps of a plan
+TAIL = 1 << 16  # bytes at the end of a log in which an end is looked for
+# The surest first: a job that ran out of time is also called cancelled.
+ENDED: tuple[tuple[Because, re.Pattern[bytes]], ...] = (
+    ("time_limit", re.compile(rb"CANCELLED AT .*DUE TO TIME LIMIT|^State: TIMEOUT\b", re.MULTILINE)),
+    ("preempted", re.compile(rb"CANCELLED AT .*DUE TO PREEMPTION|^State: PREEMPTED\b", re.MULTILINE)),
+    (
+        "out_of_memory",
+        re.compile(rb"oom[-_]kill event|by the cgroup out-of-memory handler|^State: OUT_OF_MEMORY\b", re.MULTILINE),
+    ),
+    ("cancelled", re.compile(rb"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT|^State: CANCELLED\b", re.MULTILINE)),
+    (
+        "completed",
+        re.compile(
+            rb"(?i)(?:^|[\]:|>=#*\-]\s*)training (?:is |has )?(?:complete[d]?|finished|done)\b|\bfinished training\b",
+            re.MULTILINE,
+        ),
+    ),
+)
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -30,14 +60,8 @@ def recognises(path: Path, head: bytes) -> bool:
     if not head.strip() or (path.suffix == ".json" and head.lstrip()[:1] in (b"{", b"[")):
         return False
     sample = head[:4096]
-    strange = sum(map(_is_strange, sample))
-    return (
-        not _is_strange(sample[0]) and strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
-    )
-
-
-def _is_strange(byte: int) -> bool:
-    return byte < 9 or 13 < byte < 27 or 27 < byte < 32
+    strange = len(sample) - len(sample.translate(None, STRANGE))
+    return sample[0] not in STRANGE and strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
 
 
 class Grammar(Protocol):
@@ -75,8 +99,10 @@ class Console:
             self._columns,
             self._words,
         ]
-        self._plan = AnnouncedPlan()  # as is printed at the start
-        self._ends = Ends()  # as is printed at the end
+        # Announced at the start: steps, and whether they are surely of the training (`max_steps` alone may be an
+        # agent's), and epochs. Of several nothing is known.
+        self._steps, self._epochs = set[tuple[bool, int]](), set[float]()
+        self._tail = b""  # in which an end is looked for
         self._found = [0] * len(self._grammars)
         self._seen = 0
         self._settled = False
@@ -85,7 +111,7 @@ class Console:
 
     def feed(self, chunk: bytes) -> None:
         chunk = chunk.replace(b"\r", b"\n")
-        self._ends.hear(chunk)
+        self._tail = chunk[-TAIL:] if len(chunk) >= TAIL else (self._tail + chunk)[-TAIL:]
         block, start = self._lines.block(chunk), 0
         while start < len(block):
             stop = len(block) if self._settled else block.find(b"\n", min(start + PIECE, len(block) - 1)) + 1
@@ -97,7 +123,10 @@ class Console:
         if not self._rows.unsloth and self._seen < SETTLED and block.find(BANNER, start, end) >= 0:
             self._rows.unsloth = True
         if self._seen < SETTLED:
-            self._plan.hear(block[start:end])
+            self._epochs |= {float(epochs) for epochs in EPOCHS.findall(block, start, end)}
+            for plan in PLANNED.finditer(block, start, end):
+                if (steps := int(plan["steps"].replace(b",", b"").replace(b"_", b""))) >= FEWEST:
+                    self._steps.add((bool(plan["training"] or plan["of_it"]), steps))
         done = start
         for first, last in (*_lines_with(block, self._marks, start, end), (end, end)):
             while self._goes_on and done < first:  # what is open goes on with the very next line
@@ -162,19 +191,19 @@ class Console:
         rows = told or next(iter(enough or found), self._rows)
         if self._rows.family is not None and self._rows.taken and self._rows.rewarded:
             rows = self._rows  # what a framework printed, however little it is yet: the rest is talk about samples
-        log = rows.log(torn=torn, notes=self._lines.notes, planned=self._plan.steps)
-        epochs = {} if self._plan.epochs is None else {"num_train_epochs": self._plan.epochs}
+        planned = {steps for sure, steps in self._steps if sure} or {steps for _, steps in self._steps}
+        log = rows.log(torn=torn, notes=self._lines.notes, planned=min(planned) if len(planned) == 1 else None)
+        epochs = {"num_train_epochs": min(self._epochs)} if len(self._epochs) == 1 else {}
         return replace(log, settings={**epochs, **log.settings}, ended=self._ended())
 
     def _ended(self) -> Because | None:
-        """Return why the run is over; None if rows follow what says so."""
-        found = self._ends.found()
-        if found is None:
-            return None
-        because, rest = found
-        after = Console()
-        after.feed(rest)
-        return None if after._rows.taken or after._chatter.taken >= ROWS else because
+        """Return why the run is over; None if nothing says so, or rows follow what does."""
+        for because, says in ENDED:
+            if heard := list(says.finditer(self._tail)):
+                after = Console()
+                after.feed(self._tail[heard[-1].end() :])
+                return None if after._rows.taken or after._chatter.taken >= ROWS else because
+        return None
 
 
 def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -> list[tuple[int, int]]:

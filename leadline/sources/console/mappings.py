@@ -11,17 +11,22 @@ from ..clock import step_key
 from ..number import as_number, as_step, mean_of
 from ..row import unwrapped
 from .line import BAR, METRIC, counted, has_metric, joined_values
-from .literal import Torn, read_mapping
 from .rows import Rows
 
 # One of these beside an epoch: the Hugging Face Trainer.
 HF = {"loss", "train_runtime", "eval_loss", "eval_runtime", "train_loss", "reward"}
 NO_STEPS = ("epoch", "episode", "batch", "round")  # keys that count something else where a trainer prints mappings
-
-
 DAMAGE = "\ufffd"  # what stands for bytes that are no text
 FEWEST = 3  # keys by which a row that is broken is known again
-MOST_EARLY = 8  # broken rows before the first whole one
+DEEPEST = 20  # values within values
+SPACE = re.compile(r"\s*")
+STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
+# A number, a word such as nan or None, or a call such as np.float64(0.5) or tensor(0.5, device='cuda:0').
+ATOM = re.compile(
+    r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?(?![\w.])|\.\d+(?:[eE][-+]?\d+)?|[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?)"
+)
+WORDS: dict[str, object] = {"None": None, "null": None, "True": True, "true": True, "False": False, "false": False}
+CLOSING = {"{": "}", "[": "]", "(": ")"}
 
 
 class Mappings:
@@ -46,7 +51,6 @@ class Mappings:
         self._header: int | None = None  # SkyRL names the step on the line before
         self._lines = 0  # of the open mapping
         self._keys: tuple[str, ...] = ()  # of the last row
-        self._early: list[str] = []  # what may have been rows, before the first one that can be read
         self._half = False  # the beginning of a row that cannot be read was met, and not its end
 
     @property
@@ -116,11 +120,10 @@ class Mappings:
     def _is_lost(self, text: str, rows: Rows) -> bool:
         """Return whether a broken text was a mapping: it begins as the row before it did, or names most of its keys."""
         if len(self._keys) < FEWEST:
-            if not self._keys and self.OPENS.match(text.lstrip()) and len(self._early) < MOST_EARLY:
-                self._early.append(text)  # the first row will tell
             return False
-        begins, alike = _resembles(text, self._keys)
-        if not alike:
+        begins = text.lstrip().startswith((f"{{'{self._keys[0]}'", f'{{"{self._keys[0]}"'))
+        named = sum(f"'{key}'" in text or f'"{key}"' in text for key in self._keys)
+        if not begins and 2 * named < len(self._keys):
             return False
         rest_of_it, self._half = self._half and not begins, begins and "}" not in text
         if not rest_of_it:
@@ -152,11 +155,6 @@ class Mappings:
                 rows.family = "trl"
             elif step is None and not _is_trained(tuple(numbers)):
                 return False  # settings and the like are printed as mappings too
-        early, self._early = self._early, []
-        if len(values) >= FEWEST:
-            for text in early:
-                if _resembles(text, tuple(values))[1]:
-                    rows.lose(stepless=step is None)
         if step is not None or "epoch" in numbers:
             self._named = numbers.keys()
         sure = step is not None or 2 * len(numbers.keys() & self._named) >= len(numbers)  # one may be damaged
@@ -186,8 +184,65 @@ def _beside(before: str) -> dict[str, object]:
     return found if has_metric(found := joined_values(before)) else {}
 
 
-def _resembles(text: str, keys: tuple[str, ...]) -> tuple[bool, bool]:
-    """Return whether a text begins as a row with these keys does, and whether it is like one at all."""
-    begins = text.lstrip().startswith((f"{{'{keys[0]}'", f'{{"{keys[0]}"'))
-    named = sum(f"'{key}'" in text or f'"{key}"' in text for key in keys)
-    return begins, begins or 2 * named >= len(keys)
+class Torn(ValueError):
+    """The text ends before the literal does, or is no literal."""
+
+
+def read_mapping(text: str, start: int) -> tuple[dict[str, object], int]:
+    """Return the mapping that begins at `start`, and where it ends. Raises Torn.
+
+    >>> read_mapping("{'loss': '0.5', 'kl': np.float64(nan), 'n': [1, 2]} tail", 0)
+    ({'loss': '0.5', 'kl': 'np.float64(nan)', 'n': [1, 2]}, 51)
+    """
+    value, end = _value(text, start, 0)
+    if not isinstance(value, dict):
+        raise Torn
+    return value, end
+
+
+def _value(text: str, at: int, depth: int) -> tuple[object, int]:
+    at = _skip(text, at)
+    mark = text[at : at + 1]
+    if depth > DEEPEST or not mark:
+        raise Torn
+    if mark in CLOSING:
+        return _items(text, at + 1, CLOSING[mark], depth)
+    if string := STRING.match(text, at):
+        return string[0][1:-1], string.end()
+    atom = ATOM.match(text, at)
+    if atom is None:
+        raise Torn
+    word = atom[0]
+    number = as_number(word)
+    if word in WORDS or number is None or "(" in word:
+        return WORDS.get(word, word), atom.end()
+    whole = word.isascii() and word.lstrip("+-").isdigit() and len(word) < 19
+    return int(word) if whole else number, atom.end()
+
+
+def _items(text: str, at: int, closing: str, depth: int) -> tuple[dict[str, object] | list[object], int]:
+    """Return the items up to a closing mark: a mapping for a brace, else a list."""
+    mapping: dict[str, object] = {}
+    items: list[object] = []
+    while True:
+        at = _skip(text, at)
+        if text[at : at + 1] == closing:
+            return mapping if closing == "}" else items, at + 1
+        value, at = _value(text, at, depth + 1)
+        if closing == "}":
+            at = _skip(text, at)
+            if text[at : at + 1] != ":" or isinstance(value, (dict, list)):
+                raise Torn
+            mapping[str(value)], at = _value(text, at + 1, depth + 1)
+        else:
+            items.append(value)
+        at = _skip(text, at)
+        if text[at : at + 1] == ",":
+            at += 1
+        elif text[at : at + 1] != closing:
+            raise Torn
+
+
+def _skip(text: str, at: int) -> int:
+    space = SPACE.match(text, at)
+    return space.end() if space else at

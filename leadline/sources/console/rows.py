@@ -159,11 +159,10 @@ class Rows:
         """How many steps there are to be; None if rows have gone on beyond it. One may stand behind the end."""
         return self._total if self._beyond <= 1 else None
 
-    def lose(self, *, stepless: bool | None = None) -> None:
-        """Count a row that cannot be read: else all that follow would be one step too early. `stepless`: whether rows
-        like it name no step; else the last one tells."""
+    def lose(self) -> None:
+        """Count a row that cannot be read: else all that follow would be one step too early."""
         self.lost += 1
-        if self._stepless if stepless is None else stepless:
+        if self._stepless:
             self._remember(LOST, True)
             self.clock.step(training=True)
 
@@ -216,11 +215,6 @@ class Rows:
             steps[row] = self._step_of.get(epoch, 0)
         return table.at_steps(steps), kept
 
-    def _damage(self) -> list[str]:
-        lost = f"Skipped {self.lost} printed row{'s' * (self.lost != 1)} that could not be read."
-        damaged = f"Skipped a value that could not be read in {self.damaged} printed row{'s' * (self.damaged != 1)}."
-        return [lost] * bool(self.lost) + [damaged] * bool(self.damaged)
-
     @property
     def rewarded(self) -> bool:
         """Whether a reward is among the rows."""
@@ -239,19 +233,19 @@ class Rows:
             return later
         return np.ones(len(table), dtype=np.bool_)
 
-    def _settings(self, planned: int | None) -> dict[str, object]:
-        """Return how long the run is to be: as its settings say, as its bar counts, or as its rows do."""
+    def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
+        """Return all rows. The run is to be as long as its settings say, as its bar counts, or as its rows do."""
         bar = self.clock.total if self._beyond_bar <= 1 else None
         total = planned or bar or self.total
-        return {} if total is None else {"max_steps": total}
-
-    def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
-        settings = self._settings(planned)
-        pace = self._pace(as_step(settings.get("max_steps", "")))
+        pace = self._pace(as_step(total))
         table, kept = self._on_one_clock(self.table if pace is None else self._spread(pace))
         rl = self._of_rl(table)
         earlier = len(table) - int(rl.sum())
-        left_out = [f"Skipped {earlier} rows of an earlier training without a reward."] * bool(earlier)
+        skipped = {
+            f"{self.lost} printed row{'s' * (self.lost != 1)} that could not be read": self.lost,
+            f"a value that could not be read in {self.damaged} printed row{'s' * (self.damaged != 1)}": self.damaged,
+            f"{earlier} rows of an earlier training without a reward": earlier,
+        }
         table = table if (kept & rl).all() else table.only(kept & rl)
         dialect = self.family or detect(table.keys())  # the first rows of a console may be anything
         if self.family == "trl":
@@ -261,13 +255,13 @@ class Rows:
             dialect = "unsloth" if self.unsloth and told in ("trl", "trl-grpo") else told
         return Log(
             table,
-            settings=settings,
+            settings={} if total is None else {"max_steps": total},
             dialect=dialect,
             trust="rounded",
             repeats="rewrite",
             counts_rows=self.clock.counted and pace is None,
             torn=torn,
-            notes=(*notes, *self._damage(), *left_out),
+            notes=(*notes, *(f"Skipped {what}." for what, count in skipped.items() if count)),
         )
 
 

@@ -141,6 +141,7 @@ class Words:
     )  # fmt: skip
     APART = re.compile(r"\w[ ]{2,}[-+.\d]\S*\s*$|\w\t+[-+.\d]\S*\s*$")  # a name and its number, in columns
     ASIDE = re.compile(r"checkpoint|saving|saved|loading|loaded|resum", re.IGNORECASE)  # steps of something else
+    # A line that begins so is of an evaluation, whatever its values are called.
     HELD_OUT = re.compile(r"\W*(?:eval(?:uation)?|test(?:ing)?|valid(?:ation)?|val|held[ -]?out)\b", re.IGNORECASE)
     ARRAY = re.compile(r"[:=]\s*(?:[\w.]+\()?\[[-+\d.eE,\s\[\]]*$")  # numbers of a list that is not closed
     SECTION = re.compile(r"\W*([A-Za-z][\w ]{2,40}):\s*")  # a heading of what stands indented below it
@@ -201,17 +202,13 @@ class Words:
         plain = "=" not in line and ":" not in line and "|" not in line and len(values) < 2
         if has_metric(values) and not plain:
             self._step, self._left, self._had, self._held_out = step, NEAR, frozenset(map(tokens, values)), False
-            rows.add(step, self._in_scope(values, line))
+            rows.add(step, held_out(values) if self.HELD_OUT.match(line) else values)
             return True
         if not has_metric(values) and not self.ASIDE.search(line):
             self._step, self._left, self._had = step, NEAR, frozenset()
             self._held_out = self.HELD_OUT.match(line) is not None
             rows.head(step)
         return telling and self._sentence(line, step, rows)
-
-    def _in_scope(self, values: dict[str, object], line: str) -> dict[str, object]:
-        """Return the values of a line; one that begins with "Eval" is of an evaluation, whatever they are called."""
-        return held_out(values) if self.HELD_OUT.match(line) else values
 
     def _sentence(self, line: str, step: int, rows: Rows) -> bool:
         """Take a step and a number in running text."""
@@ -232,7 +229,7 @@ class Words:
         values = self._values(found)
         if not has_metric(values) or self._had.intersection(map(tokens, values)):
             return False
-        values = held_out(values) if self._held_out else self._in_scope(values, line)
+        values = held_out(values) if self._held_out or self.HELD_OUT.match(line) else values
         rows.add(self._step, values, headed=not self._had)
         return True
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ...draws import spread
 from ...errors import LeadlineError
 from ...records import dataclass, replace
-from ...run import Rollout, Rollouts, Run, Samples
+from ...run import Rollout, Rollouts, Run
+from ..paths import KEPT, keeps_samples
 from . import blocks
 from .fields import Raw
-from .files import spread
-from .index import DUMPS, MOST, FoundSamples, Place, dumped, index_records, index_tables, kept_at, read_records, why_not
+from .files import record_at, records
+from .index import DUMPS, MOST, FoundSamples, Place, dumped, index_records, index_tables, kept_at, read_rows, why_not
 
-__all__ = ["FORMATS", "KeptSamples", "SampleFiles", "dumped", "find", "is_samples", "kept_in", "read_samples"]
+__all__ = ["FORMATS", "KeptSamples", "dumped", "find", "is_samples", "kept_in", "read_samples", "read_step"]
 
 BY_NAME: Mapping[str, Callable[[Sequence[Path]], FoundSamples]] = {  # their files are known by their paths
     **{dump.NAME: dump.index for dump in DUMPS},
@@ -31,7 +33,7 @@ TRIED = 3  # steps of which one has to hold a sample
 class KeptSamples:
     """The samples of a run, the format they are kept in, and what a user should know about them."""
 
-    rollouts: Samples
+    rollouts: Rollouts
     format: str | None = None
     notes: tuple[str, ...] = ()
     score: str = "reward"  # what their score is called
@@ -54,25 +56,25 @@ def find(files: Sequence[Path], steps: Sequence[int] = ()) -> KeptSamples:
                 notes += [reason] * (reason not in notes)
                 places.clear()
         if found.training:
-            return KeptSamples(SampleFiles(found.training), form, tuple(notes), found.score)
+            return KeptSamples(Rollouts(found.training, read_step), form, tuple(notes), found.score)
         for kind in ("evaluation", "unplaced", "last"):
             if getattr(found, kind):
                 held.setdefault(kind, (form, found))
     if "evaluation" in held:
         form, found = held["evaluation"]
         notes.append("Only samples of evals were found, none of training.")
-        return KeptSamples(SampleFiles(found.evaluation), form, tuple(notes), found.score, held_out=True)
+        return KeptSamples(Rollouts(found.evaluation, read_step), form, tuple(notes), found.score, held_out=True)
     if "unplaced" in held:
         form, found = held["unplaced"]
         every = [*found.earlier, *found.unplaced]  # a log that tells of less is one of the last start
         alone = not steps or len(steps) == len(every)
-        placed = SampleFiles(_in_order(every if alone else found.unplaced, steps))
+        placed = Rollouts(_in_order(every if alone else found.unplaced, steps), read_step)
         notes.append("the samples name no step: they are taken in the order in which they were written")
         return KeptSamples(placed, form, tuple(notes), found.score, in_order=True)
     if "last" in held:
         form, found = held["last"]
         notes.append("Only samples of the last model were found, none of training.")
-        at_the_end = SampleFiles({steps[-1] if steps else 0: found.last})
+        at_the_end = Rollouts({steps[-1] if steps else 0: found.last}, read_step)
         return KeptSamples(at_the_end, form, tuple(notes), found.score, held_out=True)
     return KeptSamples(Rollouts(), notes=tuple(notes))
 
@@ -101,8 +103,14 @@ def _unreadable(form: str, places: Mapping[int, Sequence[Place]]) -> str | None:
 
 
 def _read(place: Place) -> Iterator[Raw]:
-    """Yield the samples at a place. Raises OSError only."""
-    return blocks.read(place) if place.file.suffix.lower() in blocks.SUFFIXES else read_records(place)
+    """Yield the samples at a place that an index named. Damaged ones are left out; raises OSError only."""
+    if place.at is None:
+        yield from read_rows((row for _, row in records(place.file, place.budget)), place)
+    elif place.file.suffix.lower() in blocks.SUFFIXES:
+        told = blocks.told_in(place.file)
+        yield from () if told is None else (one.sample for one in told.samples[place.at : place.at + 1])
+    elif (row := record_at(place.file, place.at)) is not None:
+        yield from read_rows([row], place)
 
 
 def kept_in(file: Path) -> KeptSamples | None:
@@ -119,38 +127,21 @@ def kept_in(file: Path) -> KeptSamples | None:
 
 def is_samples(file: Path) -> bool:
     """Return whether a file holds samples and nothing else, so that it is not a log."""
-    return kept_at(file, guessed=False) is not None or blocks.is_pure(file)
+    if kept_at(file, sure=True) is not None:
+        return True
+    told = blocks.told_in(file) if file.suffix.lower() in blocks.SUFFIXES else None
+    return told is not None and (told.pure or keeps_samples(file) or KEPT.search(file.stem) is not None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampleFiles:
-    """Samples that are still in their files: `at` reads those of one step."""
-
-    places: Mapping[int, Sequence[Place]]  # by step
-
-    @property
-    def steps(self) -> tuple[int, ...]:
-        return tuple(sorted(self.places))
-
-    @property
-    def files(self) -> set[Path]:
-        """The files that they lie in."""
-        return {place.file for places in self.places.values() for place in places}
-
-    def at(self, step: int) -> tuple[Rollout, ...]:
-        raws: list[Raw] = []
-        for place in spread(self.places.get(step, ()), MOST):
-            try:
-                raws.extend(_read(place))
-            except OSError:
-                continue  # gone since it was found: a step without samples
-        return grouped(step, raws)
-
-    def until(self, step: int) -> SampleFiles:
-        return SampleFiles({kept: places for kept, places in self.places.items() if kept <= step})
-
-    def __bool__(self) -> bool:
-        return bool(self.places)
+def read_step(step: int, places: Sequence[Place]) -> tuple[Rollout, ...]:
+    """Return the samples of one step, which lie at these places."""
+    raws: list[Raw] = []
+    for place in spread(places, MOST):
+        try:
+            raws.extend(_read(place))
+        except OSError:
+            continue  # gone since it was found: a step without samples
+    return grouped(step, raws)
 
 
 def read_samples(run: Run, steps: Sequence[int]) -> Run:
@@ -175,16 +166,11 @@ def grouped(step: int, raws: Sequence[Raw]) -> tuple[Rollout, ...]:
         elif not isinstance(key, tuple) and (told or len(places) > 1):
             number, count = count, count + 1
         numbers.update(dict.fromkeys(places, number))
-    kept = [place for places in _whole(list(members.values())) for place in places]
+    whole = list(members.values())
+    if len(raws) > MOST:
+        whole = list(spread(whole, max(1, len(whole) * MOST // len(raws))))
+    kept = [place for places in whole for place in places]
     return tuple(
         Rollout(step, raws[place].prompt, raws[place].output, raws[place].score, numbers[place])
         for place in sorted(kept)
     )
-
-
-def _whole(groups: list[list[int]]) -> list[list[int]]:
-    """Return groups of up to MOST samples in all, spread evenly; at least one."""
-    total = sum(map(len, groups))
-    if total <= MOST:
-        return groups
-    return list(spread(groups, max(1, len(groups) * MOST // total)))

@@ -3,15 +3,14 @@ where it is the same second; the others come in the order of the file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...vocabulary.names import tokens
-from ..paths import KEPT, is_held_out, keeps_samples, step_in
-from .fields import Raw
+from ..paths import is_held_out, keeps_samples, step_in
 from .index import FoundSamples, Place
 
 if TYPE_CHECKING:
@@ -72,19 +71,6 @@ def _starts(told: Told, batches: list[list[int]]) -> list[list[list[int]]]:
     long = max(PAUSE, FAR_LONGER * sorted(gaps)[int(USUAL * len(gaps))])
     begins = [0, *(place for place, gap in enumerate(gaps, start=1) if gap > long), len(batches)]
     return [batches[first:last] for first, last in pairwise(begins)]
-
-
-def read(place: Place) -> Iterator[Raw]:
-    """Yield the sample at a place."""
-    told = told_in(place.file)
-    if told is not None and place.at is not None and place.at < len(told.samples):
-        yield told.samples[place.at].sample
-
-
-def is_pure(file: Path) -> bool:
-    """Return whether a text file holds samples and nothing else, so that it is not a log."""
-    told = told_in(file) if file.suffix.lower() in SUFFIXES else None
-    return told is not None and (told.pure or keeps_samples(file) or KEPT.search(file.stem) is not None)
 
 
 def told_in(file: Path) -> Told | None:

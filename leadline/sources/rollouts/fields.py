@@ -66,11 +66,14 @@ class Fields:
         before, response = _turns(output)
         if response is None and self.prompt is None:
             return None
+        group = _at(record, self.group) if self.group else None
+        if isinstance(group, list) and len(group) == 1:
+            group = group[0]
         return Raw(
             text_of(before if self.prompt is None else _at(record, self.prompt)),
             response_of(output if response is None else response),
             score_of(_at(record, self.score)) if self.score else math.nan,
-            group_of(_at(record, self.group)) if self.group else None,
+            group if isinstance(group, (int, str)) and not isinstance(group, bool) else None,
         )
 
 
@@ -131,21 +134,22 @@ def _holds_samples(value: object) -> bool:
     return all(isinstance(one, dict) and any(isinstance(one.get(key), str) for key in NESTED) for one in value)
 
 
-def samples_in(records: Iterable[Record], *, guessed: bool = True) -> Iterator[Raw]:
-    """The samples among records. `guessed`: fields whose names say nothing may be known by what they hold."""
+def samples_in(records: Iterable[Record]) -> Iterator[Raw]:
+    """The samples among records."""
     rest = iter(records)
     first = list(islice(rest, LOOKED_AT))
-    fields = fields_of(first, guessed=guessed)
+    fields = fields_of(first)
     for record in chain(first, rest):
         sample = fields.sample(record) if fields else None
-        if sample is None and (own := fields_of([record], guessed=guessed)) is not None:
+        if sample is None and (own := fields_of([record])) is not None:
             sample = own.sample(record)  # a file may hold records of several makes
         if sample is not None:
             yield sample
 
 
 def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | None:
-    """The fields of the samples that these records are; None when they hold no response."""
+    """The fields of the samples that these records are; None when they hold no response. `guessed`: fields whose names
+    say nothing may be known by what they hold."""
     columns: dict[Path, list[object]] = {}
     for record in records:
         for path, value in _leaves(record):
@@ -156,11 +160,19 @@ def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | No
     prompt = _named([path for path in texts if path != output], PROMPTS, PROMPT_WORDS)
     if output is None and prompt is None:
         output = next((path for path in texts if any(_is_chat(value) for value in columns[path])), None)
-    if output is None and guessed and not _is_dataset(columns, texts, prompt):
+    scored = [path for path, values in columns.items() if not all(math.isnan(score_of(value)) for value in values)]
+    score = _exact(scored, SCORES)
+    if output is None and guessed and not _is_dataset(columns, texts, prompt, scored=score is not None):
         output, prompt = _by_content({path: columns[path] for path in texts}, prompt)
     if output is None:
         return None
-    return Fields(output, prompt, _score(numbers, columns, guessed), _exact(list(columns), GROUPS))
+    if score is None:  # the one with a word for it, or the only number that may be one
+        open_ones = [path for path in numbers if not {*tokens(path[-1])} & (ASIDE | REFERENCE)]
+        worded = [path for path in open_ones if {*tokens(path[-1])} & SCORE_WORDS]
+        totals = [path for path in worded if {*tokens(path[-1])} & TOTALS]
+        likely = totals or worded or (open_ones if guessed else [])
+        score = likely[0] if len(likely) == 1 else None
+    return Fields(output, prompt, score, _exact(list(columns), GROUPS))
 
 
 def is_reference(path: Path) -> bool:
@@ -169,13 +181,14 @@ def is_reference(path: Path) -> bool:
     return bool(said & REFERENCE) or said <= ANSWERS
 
 
-def _is_dataset(columns: Mapping[Path, Sequence[object]], texts: Sequence[Path], prompt: Path | None) -> bool:
+def _is_dataset(
+    columns: Mapping[Path, Sequence[object]], texts: Sequence[Path], prompt: Path | None, *, scored: bool
+) -> bool:
     """Return whether records are what a policy is trained on: a prompt and a reference, no step, and nothing else that
     somebody wrote. An answer that has a score of its own, and nothing to be compared with, is a response."""
     references = [path for path in columns if is_reference(path)]
     if prompt is None or not references or any(path[-1] in OF_SAMPLES for path in columns):
         return False
-    scored = _exact([path for path in columns if _holds_a_score(columns[path])], SCORES) is not None
     if scored and [path[-1] for path in references] == ["answer"]:
         return False
     others = [path for path in texts if path != prompt and path not in references and _speaks({*tokens(path[-1])})]
@@ -264,22 +277,6 @@ def _speaks(said: set[str]) -> bool:
     return not said & (ASIDE | REFERENCE | TAKEN)
 
 
-def _score(paths: Sequence[Path], columns: Mapping[Path, Sequence[object]], guessed: bool) -> Path | None:
-    """The field of the score: of a usual name, the one with a word for it, or the only number that may be one."""
-    held = list(columns)
-    if (exact := _exact([path for path in held if _holds_a_score(columns[path])], SCORES)) is not None:
-        return exact
-    open_ones = [path for path in paths if not set(tokens(path[-1])) & (ASIDE | REFERENCE)]
-    worded = [path for path in open_ones if set(tokens(path[-1])) & SCORE_WORDS]
-    totals = [path for path in worded if set(tokens(path[-1])) & TOTALS]
-    likely = totals or worded or (open_ones if guessed else [])
-    return likely[0] if len(likely) == 1 else None
-
-
-def _holds_a_score(values: Sequence[object]) -> bool:
-    return any(not math.isnan(score_of(value)) for value in values)
-
-
 def _by_content(columns: Mapping[Path, Sequence[object]], prompt: Path | None) -> tuple[Path | None, Path | None]:
     """The response and the prompt where no name says which: texts that differ, the response more often than the
     prompt, which is sampled several times. Among equals the prompt is written first."""
@@ -336,18 +333,3 @@ def score_of(value: object) -> float:
         value = next((value[key] for key in SCORES if key in value), "")
     number = as_number(value)
     return math.nan if number is None else number
-
-
-def group_of(value: object) -> object:
-    """What marks a group: a whole number or a word; None for anything else."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value if isinstance(value, (int, str)) and not isinstance(value, bool) else None
-
-
-def first(record: Mapping[str, object], keys: Sequence[str]) -> object:
-    """The value under the first of `keys` that the record holds."""
-    for key in keys:  # a generator takes twice the time, for every part of every sample
-        if key in record:
-            return record[key]
-    return None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ...errors import install, need
 from ..number import as_step, loads, object_in
@@ -24,20 +24,6 @@ LARGEST = {".csv": 1 << 24, ".json": 1 << 26, ".parquet": 1 << 26}  # bytes of a
 PARQUET = b"PAR1"  # at both ends of a whole file
 
 Record = Mapping[str, object]
-One = TypeVar("One")
-
-
-def spread(items: Sequence[One], most: int) -> Sequence[One]:
-    """Return at most `most` of `items`, evenly spread, the first and the last among them, the same ones each time.
-
-    >>> spread(range(10), 4)
-    [0, 3, 6, 9]
-    """
-    if len(items) <= most:
-        return items
-    if most == 1:
-        return items[:1]
-    return [items[place * (len(items) - 1) // (most - 1)] for place in range(most)]
 
 
 def records(file: Path, budget: int = BUDGET) -> Iterator[tuple[int, Record]]:

@@ -1,12 +1,11 @@
 """Forms in which a loop prints samples, one below the other: under a ruled heading with a time and a score (R1-V,
-VLM-R1 and what came of them), between bare rules, in drawn tables, as labelled parts (`[prompt]`, `Question:`,
-`Response:`), or as mappings.
+VLM-R1 and what came of them), between bare rules, in drawn tables, or as labelled parts (`[prompt]`, `Question:`,
+`Response:`).
 
 What varies in a heading is masked before headings are compared, so a time stamp names no kind of its own."""
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from bisect import bisect
@@ -18,11 +17,11 @@ from typing import Any
 
 from ...records import dataclass, replace
 from ...vocabulary.names import tokens
-from ..clock import STAMP, seconds_in, step_of
-from ..number import as_number, loads
+from ..clock import STAMP, seconds_in
+from ..number import as_number
 from ..paths import keeps_samples
 from ..text import TRAINED
-from .fields import LOOKED_AT, OTHERS, POLICY, Raw, fields_of, is_prose
+from .fields import OTHERS, POLICY, Raw, is_prose
 
 OFTEN, ALONE = 3, 8  # times that a heading or a label has to come, and one beside which nothing else does
 MOSTLY = 0.8  # of the samples have a label, where it is one and no word of theirs
@@ -50,8 +49,6 @@ GIVEN = re.compile(  # a score among other things: "parsed: [], reward: 0.0", "{
     r"(?P<value>[-+]?\d+(?:\.\d+)?|True|False)\b",
     re.IGNORECASE,
 )
-RECORD = re.compile(r"^[^{\n]{0,99}(\{['\"][^\n]*\})[ \t]*$", re.MULTILINE)  # behind what a logger puts before it
-WRITES = re.compile(r"['\"]\w{0,20}(?:response|completion|output|generat)\w{0,20}['\"]:", re.IGNORECASE)
 SCORED = re.compile(r"([A-Za-z][\w /-]{0,40}?)\s*[:=]\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)[\s)\]]*$")
 STEP = re.compile(r"\b(?:step|iteration|iter)\s*[:#=]?\s*(\d{1,9})", re.IGNORECASE)
 COUNTED = re.compile(r"(evaluation|eval|step|iteration|update|epoch)\s*#?\s*(\d{1,9})\b", re.IGNORECASE)
@@ -113,7 +110,7 @@ def told_by(text: str, file: Path) -> Told | None:
     text = AROUND.sub("", text)
     if file.suffix == ".md" and not (keeps_samples(file) or HEADING.search(text) or ROW.search(text)):
         return None  # a page about the run
-    return _under_headings(text) or _between_rules(text, file) or _tabled(text) or _labelled(text) or _recorded(text)
+    return _under_headings(text) or _between_rules(text, file) or _tabled(text) or _labelled(text)
 
 
 def promises(head: str, file: Path) -> bool:
@@ -121,7 +118,6 @@ def promises(head: str, file: Path) -> bool:
     head = AROUND.sub("", head)
     rules = (rule for rule in RULED.finditer(head) if keeps_samples(file) or SCORED.search(_said(rule)))
     signs = Counter("rule" for _ in rules)
-    signs.update("mapping" for line in RECORD.finditer(head) if WRITES.search(line[1]))
     names = map(_name, LABEL.finditer(head))
     signs.update(name for name in names if _rank(name, "output") is not None)
     return max(signs.values(), default=0) >= OFTEN
@@ -171,29 +167,6 @@ def _under_headings(text: str) -> Told | None:
     others = tuple(sorted(kind for kind in kinds if kind != chosen))
     pure = heads[0].start() < BEGINNING and ROW.search(text) is None
     return _told_by(printed, score=chosen, others=others, pure=pure)
-
-
-def _recorded(text: str) -> Told | None:
-    """Return samples in mappings that a log prints, one a line."""
-    told = [line for line in RECORD.finditer(text) if WRITES.search(line[1])]
-    lines = [(line.start(), record) for line in told if (record := _mapping(line[1])) is not None]
-    fields = fields_of([record for _, record in lines[:LOOKED_AT]], guessed=False)
-    if fields is None or fields.prompt is None:
-        return None
-    held = [(at, sample, step_of(record)) for at, record in lines if (sample := fields.sample(record)) is not None]
-    printed = zip(_placed(text, [(at, sample) for at, sample, _ in held]), held, strict=True)
-    return _told_by([one if step is None else replace(one, step=step) for one, (_, _, step) in printed])
-
-
-def _mapping(text: str) -> dict[str, object] | None:
-    try:
-        value = loads(text.encode())
-    except ValueError:
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return None
-    return value if isinstance(value, dict) else None
 
 
 def _between_rules(text: str, file: Path) -> Told | None:

@@ -14,6 +14,7 @@ from json import JSONDecoder
 from pathlib import Path
 
 from ...digits import exact_sum
+from ...draws import spread
 from ...records import dataclass, field, replace
 from ...vocabulary.names import tokens
 from ..clock import step_of
@@ -29,7 +30,6 @@ from .fields import (
     Fields,
     Raw,
     fields_of,
-    first,
     is_prose,
     is_reference,
     rows_of,
@@ -42,9 +42,7 @@ from .files import (
     Record,
     is_too_large,
     readable_parquet,
-    record_at,
     records,
-    spread,
 )
 
 MOST = 2048  # samples of one step that are handed on
@@ -87,14 +85,6 @@ class FoundSamples:
 
     def add(self, step: int, place: Place, *, evaluation: bool = False) -> None:
         (self.evaluation if evaluation else self.training).setdefault(step, []).append(place)
-
-
-def read_records(place: Place) -> Iterator[Raw]:
-    """Yield the samples at a place that an index named. Damaged ones are left out; raises OSError only."""
-    if place.at is None:
-        yield from read_rows((row for _, row in records(place.file, place.budget)), place)
-    elif (row := record_at(place.file, place.at)) is not None:
-        yield from read_rows([row], place)
 
 
 def read_rows(rows: Iterable[Record], place: Place) -> Iterator[Raw]:
@@ -189,9 +179,11 @@ def _tinker(record: Record) -> Iterator[Record]:
     turns = record.get("steps")
     logs = [turn.get("logs") for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
     said = [{str(key).lower(): value for key, value in one.items()} for one in logs if isinstance(one, dict)]
-    prompt = next((text_of(first(one, PROMPTS)) for one in said if first(one, PROMPTS) is not None), "")
-    output = "\n".join(text_of(first(one, OUTPUTS)) for one in said if first(one, OUTPUTS) is not None)
+    asked = [next((one[key] for key in PROMPTS if key in one), None) for one in said]
+    told = [next((one[key] for key in OUTPUTS if key in one), None) for one in said]
     if "total_reward" in record:
+        prompt = next((text_of(one) for one in asked if one is not None), "")
+        output = "\n".join(text_of(one) for one in told if one is not None)
         yield {"prompt": prompt, "output": output, "score": record["total_reward"], "group": record.get("group_idx")}
 
 
@@ -256,7 +248,7 @@ def index_records(files: Sequence[Path]) -> FoundSamples:
     tables = [file for file in files if file.suffix == ".parquet"][:MOST_FILES]
     unread = {*tables} - {*readable_parquet(tables, found.notes)}
     looked = sorted(filter(_may_hold_samples, files), key=lambda file: not keeps_samples(file))[:MOST_FILES]
-    held = {file: place for file in looked if (place := kept_at(file, beside=True)) is not None}
+    held = {file: place for file in looked if (place := kept_at(file, sure=False)) is not None}
     for file, place in held.items():
         named = step_in(file)
         if named is not None and not any(step_of(row) is not None for row in _records(file, 1)):
@@ -299,26 +291,26 @@ def _begins_with_samples(file: Path) -> bool:
     return bool(fields and fields.prompt and fields.score)
 
 
-def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place | None:
+def kept_at(file: Path, *, sure: bool) -> Place | None:
     """Return the place of the samples in a file; None if its first records are none. If the path says that samples are
-    kept there, only the question is left which fields they are (`guessed`: even by what these hold). Elsewhere they
-    have usual names, there is a prompt, a score or a group beside the response, and no field that only a log has,
-    unless samples may also stand `beside` what was logged."""
+    kept there, only the question is left which fields they are. Elsewhere there is a prompt, a score or a group beside
+    the response. `sure`: the file is nothing else. Then fields have usual names, and none is one that only a log has;
+    else they may be known by what they hold."""
     if not _may_hold_samples(file) or not (held := _records(file, LOOKED_AT)):
         return None
     said = _words(held)
     if keeps_samples(file) and (KEPT.search(file.stem) or not said & TRAINED):
         place = _known(file, held, guessed=False)
-        if place is not None or not guessed:
+        if place is not None or sure:
             return place
         place = _known(file, held, guessed=True)  # any list of texts, unless a score or a step stands beside them
         placed = step_in(file) is not None or any(step_of(record) is not None for record in held)
         return place if place is not None and place.fields and (place.fields.score or placed) else None
-    if said & OF_LOGS and not beside:
+    if sure and said & OF_LOGS:
         return None
     if file.suffix == ".parquet" and step_of(held[0]) is None:
         return None  # a data set
-    place = _known(file, held, guessed=False) or (_by_content(file, held) if guessed else None)
+    place = _known(file, held, guessed=False) or (None if sure else _by_content(file, held))
     if place is None or not (fields := place.fields) or not (fields.prompt or fields.score or fields.group):
         return None
     dated = fields.score or fields.group or any(step_of(record) is not None for record in held)
