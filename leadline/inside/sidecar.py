@@ -188,7 +188,7 @@ def main(words: list[str]) -> int:
 
 def _watch(folder: Path, *, share: str, act: bool, tell: Sequence[str]) -> list[str]:
     words = ["watch", str(folder / JOURNAL), "--headless", "--verdict-file", str(folder / ANSWER), "--share", share]
-    words += ["--state-near", str(folder), "--heartbeat", str(folder / HEARTBEAT)]
+    words += ["--state", str(folder / "state.db"), "--heartbeat", str(folder / HEARTBEAT)]
     words += [word for channel in tell for word in ("--notify", channel)]
     # Whoever passed stop=True has opted in already: no dry run.
     return [*words, "--act", "stop", "--no-dry-run"] if act else words

@@ -20,11 +20,10 @@ from .acting.orders import Action
 from .entries import Options
 from .heartbeat import Heartbeat
 from .outbox import Outbox
-from .places import state_file
 from .records import Made
 from .screen import Screen, keys
 from .settling import Settling
-from .store import Store
+from .store import Store, state_file
 from .telling import open_channels
 from .watch import Watch
 from .watched import Watched

@@ -70,8 +70,8 @@ def test_a_full_disk_loses_no_look(tmp_path: Path, watch: Callable[..., Watch]) 
     one = watch(log, problem=said.append)
     settle(one)
     write_rows(log, range(40, 60))
-    wal = tmp_path / "state.db-wal"
-    with no_file_larger_than(max(wal.stat().st_size, log.stat().st_size)):
+    state = tmp_path / "state.db"
+    with no_file_larger_than(max(state.stat().st_size, log.stat().st_size)):
         one.tick(force=True)
         wait_for(lambda: bool(said))
     settle(one)

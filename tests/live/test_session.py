@@ -167,7 +167,7 @@ def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
         wanted = {"run", "step", "verdict", "outcome", "p_continue_pays", "best_checkpoint", "says", "act", "at", "to"}
         assert all(each.keys() == wanted for each in told["runs"])
         assert sorted(file.name for file in tmp_path.iterdir()) == [
-            "a.jsonl", "answer.json", "b.jsonl", "state.db", "state.db-shm", "state.db-wal", "state.db.lock",
+            "a.jsonl", "answer.json", "b.jsonl", "state.db", "state.db.lock",
         ]  # fmt: skip
 
 
