@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 from ..contract import Reading
-from ..digits import steps, sure
+from ..digits import duration, steps, sure
 from ..facts.finding import NEEDS_EYES, Finding, side_by_side
 from ..facts.judgement import BestCheckpoint, calls_for
 from ..records import asdict, dataclass, replace
@@ -79,10 +79,19 @@ def new_alerts(
     return _remember(episodes, life), alerts
 
 
-def silence(run: str, *, step: int, says: str, life: int = 0) -> Alert:
-    """Return the alert that nothing was logged after `step`, the same for the same step."""
-    key = key_of(f"{run}\0{life}", "silence", step)
-    return Alert(run, "silence", step, step, "concern", _line(says), (), None, key)
+def silence(run: str, seconds: float, step: int, gap: float | None, *, life: int = 0) -> Alert:
+    """Return the alert that nothing was logged after `step` for so long, the same for the same step.
+
+    >>> silence("a", 660, 40, 12.0).says, silence("a", 1800, 2, None).says
+    ('No log rows for 11 min after step 40 (typical: every 12 s).', \
+'No log rows for 30 min after step 2 (step time not known yet).')
+    """
+    if gap is None:
+        usual = "step time not known yet"
+    else:
+        usual = f"typical: every {duration(gap)}" if gap >= 0.5 else "typical: several per second"
+    says = f"No log rows for {duration(seconds)} after step {step} ({usual})."
+    return Alert(run, "silence", step, step, "concern", says, (), None, key_of(f"{run}\0{life}", "silence", step))
 
 
 def best_checkpoint(best: BestCheckpoint | None) -> str | None:

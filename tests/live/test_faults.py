@@ -23,8 +23,9 @@ from leadline.live import follow as following
 from leadline.live import polling
 from leadline.live import store as storing
 from leadline.live import watch as watching
-from leadline.live.follow import NamedPath, Sighting
+from leadline.live.follow import NamedPath
 from leadline.live.watch import Watch
+from leadline.live.watched import Watched
 
 
 @pytest.fixture(autouse=True)
@@ -123,14 +124,14 @@ def test_a_log_that_may_no_longer_be_read_is_read_when_it_may_be_again(
 def test_a_run_that_cannot_be_looked_at_does_not_end_the_watch_of_the_others(
     tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = watching.make_look
+    make = Watch._made
 
-    def fail_for_one(store: object, number: int, sighting: Sighting, *rest: object, **more: object) -> object:
-        if sighting.identity.endswith("bad.jsonl"):
+    def fail_for_one(watch: Watch, watched: Watched, *rest: object) -> object:
+        if watched.identity.endswith("bad.jsonl"):
             raise ZeroDivisionError("a defect")
-        return make(store, number, sighting, *rest, **more)  # type: ignore[arg-type]
+        return make(watch, watched, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(watching, "make_look", fail_for_one)
+    monkeypatch.setattr(Watch, "_made", fail_for_one)
     said: list[str] = []
     for name in ("bad", "good"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
@@ -159,13 +160,13 @@ def test_where_looks_come_faster_than_they_can_be_made_the_newest_is_made(
 @pytest.fixture
 def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Every look waits for it."""
-    make, let_go = watching.make_look, threading.Event()
+    make, let_go = Watch._made, threading.Event()
 
-    def slow(*rest: object, **more: object) -> object:
+    def slow(*rest: object) -> object:
         let_go.wait(240)
-        return make(*rest, **more)  # type: ignore[arg-type]
+        return make(*rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(watching, "make_look", slow)
+    monkeypatch.setattr(Watch, "_made", slow)
     return let_go
 
 

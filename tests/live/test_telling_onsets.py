@@ -160,7 +160,7 @@ def test_a_log_that_began_anew_has_no_history() -> None:
 
 
 def test_silence_after_a_step_has_one_key() -> None:
-    first, again, later = (silence("a", step=step, says="Nothing.") for step in (7, 7, 9))
+    first, again, later = (silence("a", 660.0, step, None) for step in (7, 7, 9))
     assert first == again
     assert first.key != later.key
 
