@@ -20,7 +20,6 @@ from waiting import wait_for
 
 from leadline.errors import BadOrder
 from leadline.live.acting import actor as actors
-from leadline.live.acting import claims
 from leadline.live.acting.actor import Actor
 from leadline.live.acting.bar import Decision
 from leadline.live.acting.orders import Action, Life, parse
@@ -69,7 +68,7 @@ while True: time.sleep(0.1)"
 
 @pytest.fixture(autouse=True)
 def _own_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claims, "FIXED", tmp_path / "claims")
+    monkeypatch.setattr(actors, "FIXED", tmp_path / "claims")
     monkeypatch.setattr(actors, "SAMPLED", 0.2)
 
 
