@@ -120,19 +120,19 @@ class Store:
             return self._put_alerts(base, run, None, now, alerts, channels)
 
     def pending_alerts(self, now: float, *, channel: str | None = None, limit: int = 1000) -> tuple[Delivery, ...]:
-        """Return what is due: what was handed over and never confirmed, then untried alerts, then the oldest: one bad
-        message must not delay the others. A clock that was set back delays nothing: what was last tried in the future
-        is due."""
+        """Return what is due, what was handed over and never confirmed among it: untried alerts, then the oldest, since
+        one bad message must not delay the others. A clock that was set back delays nothing: what was last tried in the
+        future is due."""
         rows = self._base.rows(
-            "SELECT alerts.id, channel, alerts.alert, attempts, tried_at, state = 'handed' FROM deliveries"
+            "SELECT alerts.id, channel, alerts.alert, attempts, tried_at FROM deliveries"
             " JOIN alerts ON alerts.id = deliveries.alert WHERE (? IS NULL OR channel = ?) AND (state = 'handed'"
             " OR state = 'pending' AND (next_try <= ? OR tried_at > ? OR attempts = 0))"
-            " ORDER BY state = 'pending', attempts > 0, tried_at, alerts.id LIMIT ?",
+            " ORDER BY attempts > 0, tried_at, alerts.id LIMIT ?",
             (channel, channel, now, now, limit),
         )
         return tuple(
-            Delivery(number, name, Alert.from_data(json.loads(alert)), attempts, tried_at, bool(handed))
-            for number, name, alert, attempts, tried_at, handed in rows
+            Delivery(number, name, Alert.from_data(json.loads(alert)), attempts, tried_at)
+            for number, name, alert, attempts, tried_at in rows
         )
 
     def mark(

@@ -24,7 +24,7 @@ PATIENCE = 30.0  # seconds for a program
 
 def stdout(target: str, environ: Mapping[str, str]) -> Channel:
     """Return the channel that prints text."""
-    return Channel("stdout", _print, most=1000, repeats=False)
+    return Channel("stdout", _print, most=1000)
 
 
 def _print(message: Message) -> None:
@@ -77,6 +77,6 @@ def _run(words: Sequence[str], given: bytes, environ: Mapping[str, str]) -> None
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
-        raise Undelivered(f"{name} did not exit in {PATIENCE:.0f} s and was killed", unsure=True) from None
+        raise Undelivered(f"{name} did not exit in {PATIENCE:.0f} s and was killed") from None
     if child.returncode != 0:
         raise Undelivered(f"{name} exited with {child.returncode}")

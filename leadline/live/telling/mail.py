@@ -46,10 +46,8 @@ class SmtpServer:
 
 def tell(server: SmtpServer, message: Message) -> None:
     """Submit a message. Raises Undelivered."""
-    submitting = False  # from here on the mail may have arrived
 
     def submit() -> object:
-        nonlocal submitting
         security = {"context": server.tls} if server.security == "ssl" else {}
         kind: Any = smtplib.SMTP_SSL if security else smtplib.SMTP
         talk = kind(server.host, server.port, timeout=WAIT_FOR_A_LINE, **security)
@@ -58,13 +56,12 @@ def tell(server: SmtpServer, message: Message) -> None:
                 talk.starttls(context=server.tls)
             if server.user is not None and server.password is not None:
                 talk.login(server.user, server.password)
-            submitting = True
             return talk.send_message(written(server, message))
 
     try:
         refused = within(PATIENCE, submit)
     except Exception as error:  # its text may quote what we sent
-        raise _problem(error, server.host, unsure=submitting) from None
+        raise _problem(error, server.host) from None
     if refused:
         raise Undelivered(f"{server.host} took it for some of the addresses only", lasting=True)
 
@@ -126,7 +123,7 @@ def _here() -> str:
     return name if name.isascii() and name.replace("-", "").replace(".", "").isalnum() else "localhost"
 
 
-def _problem(error: Exception, host: str, *, unsure: bool) -> Undelivered:
+def _problem(error: Exception, host: str) -> Undelivered:
     """Return what went wrong, quoting nothing but numbers."""
     if isinstance(error, smtplib.SMTPNotSupportedError):
         return Undelivered(f"{host} does not offer encryption or the login")
@@ -137,5 +134,4 @@ def _problem(error: Exception, host: str, *, unsure: bool) -> Undelivered:
     if isinstance(error, smtplib.SMTPResponseException):
         what = "refuses the login" if isinstance(error, smtplib.SMTPAuthenticationError) else "refuses the mail"
         return Undelivered(f"{host} {what} ({error.smtp_code})")
-    what, arrived = broken_off(error)
-    return Undelivered(f"{host} {what}", unsure=unsure and arrived)
+    return Undelivered(f"{host} {broken_off(error)}")

@@ -28,7 +28,7 @@ class Message:
     """Alerts that are sent together."""
 
     alerts: tuple[Alert, ...]
-    again: bool = False  # it may have arrived before
+    again: bool = False  # it was tried before, and may have arrived
 
     @property
     def key(self) -> str:
@@ -61,10 +61,9 @@ def for_machines(message: Message) -> dict[str, object]:
 class Undelivered(Exception):
     """Raised if a channel did not take a message. The text holds no secret and quotes no server."""
 
-    def __init__(self, why: str, *, lasting: bool = False, unsure: bool = False, after: float | None = None) -> None:
+    def __init__(self, why: str, *, lasting: bool = False, after: float | None = None) -> None:
         super().__init__(why)
         self.lasting = lasting  # a retry would not help
-        self.unsure = unsure  # it may have arrived
         self.after = after  # seconds the receiver asked us to wait
 
 
@@ -76,7 +75,6 @@ class Channel:
     tell: Callable[[Message], None] = field(repr=False)  # raises Undelivered; runs in a thread of its own
     most: int = 10_000  # alerts in one message
     spacing: float = 0.0  # seconds between two messages
-    repeats: bool = True  # whether to send again what may have arrived
 
 
 def within(seconds: float, work: Callable[[], _Result]) -> _Result:
@@ -102,17 +100,17 @@ def short_name(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()[:8]
 
 
-def broken_off(error: Exception) -> tuple[str, bool]:
-    """Return what went wrong without quoting anything, and whether the message may have arrived."""
+def broken_off(error: Exception) -> str:
+    """Return what went wrong without quoting anything."""
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(cause, socket.gaierror):
-        return "can't be resolved", False
+        return "can't be resolved"
     if isinstance(cause, TimeoutError):
-        return "did not answer in time", True
+        return "did not answer in time"
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"has a certificate that can't be trusted ({cause.verify_message})", False
+        return f"has a certificate that can't be trusted ({cause.verify_message})"
     if isinstance(cause, ssl.SSLError):
-        return "could not agree on encryption with us", False
+        return "could not agree on encryption with us"
     if isinstance(cause, OSError) and cause.errno in NEVER_BEGUN:
-        return f"can't be reached ({os.strerror(cause.errno)})", False
-    return f"broke off ({type(cause).__name__})", True
+        return f"can't be reached ({os.strerror(cause.errno)})"
+    return f"broke off ({type(cause).__name__})"

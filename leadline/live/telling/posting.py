@@ -30,7 +30,6 @@ ENOUGH = 512  # bytes of an answer
 PLAIN_WORDS = re.compile(rb"[a-z][a-z_ ]{2,59}")  # such as Slack's "channel_is_archived": too plain to be a secret
 UNFIT = (400, 413, 415, 422)  # the message is at fault; other refusals may pass
 PRINTED = re.compile(r"[!-~]+")  # the characters an address may have
-GATEWAYS = (502, 504)  # a proxy answered; the receiver may have the message
 LONGEST_WAIT = 3600.0  # seconds that a receiver may make us wait
 SHOWN = 5  # alerts in full in a chat
 SECTION, DESCRIPTION = 2000, 900  # characters of each, in Slack and in Discord
@@ -120,8 +119,7 @@ class Post:
         try:
             status, after, said = within(PATIENCE, lambda: self._answer(url, content, headers))
         except Exception as error:  # its text may quote the address
-            what, unsure = broken_off(error)
-            raise Undelivered(f"{self.host} {what}", unsure=unsure) from None
+            raise Undelivered(f"{self.host} {broken_off(error)}") from None
         if not 200 <= status < 300:
             raise self._refused(status, after, said)
 
@@ -138,7 +136,7 @@ class Post:
         reason = plain[0].decode() if plain else ""
         quoted = f" ({reason})" if reason and reason not in self._address else ""
         words = f"{self.host} answers {status}{quoted}"
-        return Undelivered(words, lasting=status in UNFIT, unsure=status in GATEWAYS, after=_seconds(after))
+        return Undelivered(words, lasting=status in UNFIT, after=_seconds(after))
 
 
 def _address(kind: str, target: str, environ: Mapping[str, str], *, is_secret: bool) -> tuple[str, str]:

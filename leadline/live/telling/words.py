@@ -15,7 +15,7 @@ KINDS = 5  # of what is counted
 LONGEST_RUN = 120  # characters of a run's name; the end of a path says most
 CALLED = {"silence": "Silent", "action": "Action"}
 VERDICT = "verdict."
-AGAIN = "Resent after an interruption: this may be a duplicate."
+AGAIN = "Resent: this may be a duplicate."
 
 
 def title(alert: Alert) -> str:
