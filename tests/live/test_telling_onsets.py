@@ -19,7 +19,7 @@ from leadline.facts.sections import RewardReading
 from leadline.findings.reward_gamed import ResponsesChanged
 from leadline.live.onsets import new_alerts, silence
 from leadline.live.records import Alert
-from leadline.live.telling.words import body
+from leadline.live.telling.message import body
 from leadline.run import Rollout
 from leadline.words.verdict import headline
 

@@ -16,8 +16,7 @@ from contextlib import suppress
 
 from ...errors import BadOrder
 from ...report.data import dump
-from . import words
-from .message import Channel, Message, Undelivered, for_machines, short_name
+from .message import Channel, Message, Undelivered, for_machines, short_name, text
 
 PATIENCE = 30.0  # seconds for a program
 
@@ -31,7 +30,7 @@ def _print(message: Message) -> None:
     stream = sys.stdout
     coding = stream.encoding or "utf-8"
     try:
-        stream.write(f"{words.text(message)}\n\n".encode(coding, errors="backslashreplace").decode(coding))
+        stream.write(f"{text(message)}\n\n".encode(coding, errors="backslashreplace").decode(coding))
         stream.flush()
     except (OSError, ValueError):  # ValueError: it was closed
         raise Undelivered("standard output is closed") from None
@@ -51,7 +50,7 @@ def command(target: str, environ: Mapping[str, str]) -> Channel:
         )
 
     def tell(message: Message) -> None:
-        given = dump({**for_machines(message), "text": words.text(message)}, lines=True).encode()
+        given = dump({**for_machines(message), "text": text(message)}, lines=True).encode()
         _run(split, given, {**environ, "LEADLINE_KEY": message.key})
 
     return Channel(f"command:{split[0].rpartition('/')[2]}#{short_name(target)}", tell, most=100)

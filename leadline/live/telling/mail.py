@@ -21,8 +21,7 @@ from typing import Any
 
 from ...errors import BadOrder
 from ...records import dataclass, field
-from . import words
-from .message import Channel, Message, Undelivered, broken_off, within
+from .message import Channel, Message, Undelivered, broken_off, clipped, subject, text, within
 
 PATIENCE = 60.0  # seconds for a whole conversation
 WAIT_FOR_A_LINE = 20.0
@@ -69,13 +68,13 @@ def tell(server: SmtpServer, message: Message) -> None:
 def written(server: SmtpServer, message: Message) -> EmailMessage:
     """Return the mail itself."""
     mail = EmailMessage(policy=SMTP)
-    mail["Subject"] = words.clipped(f"[leadline] {words.subject(message)}", 200)
+    mail["Subject"] = clipped(f"[leadline] {subject(message)}", 200)
     mail["From"] = server.sender
     mail["To"] = server.to
     mail["Date"] = localtime()
     mail["Message-ID"] = f"<{message.key}@{server.sender.domain}>"
     mail["Auto-Submitted"] = "auto-generated"  # so that no machine answers it
-    mail.set_content(f"{words.text(message)}\n")
+    mail.set_content(f"{text(message)}\n")
     return mail
 
 
