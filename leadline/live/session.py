@@ -112,18 +112,12 @@ class _Session:
         self.said: Callable[[str], None] = partial(_print, to="stderr")
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
         self._acts: threading.Thread | None = None
-        self._dropped: dict[str, int] = {}  # by run: dropped checks as far as they were reported
         channels = tuple({channel.name: channel for channel in opened.values()}.values())
         self._outbox = Outbox(store, channels, say=lambda says: self.said(says))
         self._settling = Settling(
             options, store, say=lambda says: self.said(says), done=self._acted, is_alone=self._is_alone
         )
-        self.watch = Watch(
-            options,
-            store,
-            looked=self._looked,
-            problem=lambda says: self.said(says),
-        )
+        self.watch = Watch(options, store, looked=self._looked, problem=lambda says: self.said(says))
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
@@ -168,10 +162,8 @@ class _Session:
     def _looked(self, watched: Watched, made: Made) -> None:
         look = made.look
         if self.options.headless:
-            if watched.dropped > self._dropped.get(watched.identity, 0):
-                _print(f"{watched.name}: {watched.dropped} checks dropped so far for lack of time")
-                self._dropped[watched.identity] = watched.dropped
-            _print(f"{watched.name} step {look.step}: {look.says}")
+            behind = f" ({watched.dropped} checks dropped so far for lack of time)" if watched.dropped else ""
+            _print(f"{watched.name} step {look.step}: {look.says}{behind}")
         if made.alerts:
             self._outbox.wake()
 

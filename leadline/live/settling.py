@@ -38,7 +38,6 @@ class _Standing:
     growths: int = 0  # how often the log had grown when this was last settled
     said: deque[Said] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     dates: list[tuple[float, int]] = field(default_factory=list)  # when checks saw which step
-    decided: tuple[tuple[str, float], Decision] | None = None  # after which check, and what
     reached: tuple[int, float] | None = None  # the last step that was due when the bar was reached, and when
     answered: tuple[str, bool] | None = None  # the last check in the answer file, and whether to act
 
@@ -108,9 +107,7 @@ class Settling:
             return may_act(())
         heard = self._said(standing, watched)
         older = float("-inf") if actor is None else actor.older(self._files(watched))
-        if standing.decided is None or standing.decided[0] != (look.digest, older):
-            standing.decided = (look.digest, older), may_act([one for one in heard if one.step > older])
-        return standing.decided[1]
+        return may_act([one for one in heard if one.step > older])
 
     def _standing(self, watched: Watched, look: Look) -> _Standing:
         standing, attempt = self._standings.get(watched.identity), (look.life, look.attempt)
