@@ -44,9 +44,6 @@ class LoggedPhases:
             return b""
         return self._new_rows(self._reader.log, now)
 
-    def close(self) -> None:
-        self._reader = None
-
     def _is_ours(self) -> bool:
         """Return whether the file is ours to write: its first line is, or there is none."""
         try:
