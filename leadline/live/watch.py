@@ -25,10 +25,9 @@ from ..shelf.summary import SILENT
 from ..shelf.summary import patience as silent_after
 from ..words.verdict import headline
 from .entries import Options, WatchEntry
-from .follow import NamedPath, Sighting
+from .follow import DEADLINE, FORCED, NamedPath, Polled, Polling, Sighting
 from .memory import give_back
 from .onsets import new_alerts, silence
-from .polling import DEADLINE, FORCED, Polled, Polling
 from .records import Cursor, Look, Made
 from .schedule import Due, LookSchedule
 from .store import Store

@@ -20,7 +20,6 @@ from live.growing import looks, settle, write_rows
 from waiting import wait_for
 
 from leadline.live import follow as following
-from leadline.live import polling
 from leadline.live import store as storing
 from leadline.live import watch as watching
 from leadline.live.follow import NamedPath
@@ -239,8 +238,8 @@ def test_a_path_that_hangs_delays_no_other(
         return plain(self, force=force)
 
     monkeypatch.setattr(NamedPath, "poll", poll)
-    monkeypatch.setattr(polling, "HANGS", 0.2)
-    monkeypatch.setattr(polling, "DEADLINE", 0.3)
+    monkeypatch.setattr(following, "HANGS", 0.2)
+    monkeypatch.setattr(following, "DEADLINE", 0.3)
     for name in ("hangs", "good", "other"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 14))
     said: list[str] = []
