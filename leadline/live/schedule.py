@@ -15,8 +15,8 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Iterator
-from itertools import pairwise
-from statistics import median
+
+import numpy as np
 
 from ..records import dataclass
 from ..run import Steps, Values
@@ -27,11 +27,9 @@ RATIO = 1.12  # each is so many times as far into the run as the one before
 
 WARM_UP = 20  # rows before it listens
 WINDOW = 100  # rows that tell what is to be expected
-ROWS = 3  # within which a surprise rings or does not
-SURPRISE = 2.0  # sd at which rows are held back
+ROWS = 3  # that show a change together
+SURPRISE = 2.0  # sd by which the first of them is off
 CHANGE = 4.9  # sd of all of them together that tell a change
-EARLY = 6.7  # the same, where the third row is not waited for
-FIRST, LATER = 8.0, 5.0  # sd that the first of them, and each other, count at most
 KEPT = 0.4  # of the first one's distance that the others must keep: a lone wild row is no change
 STEP = 1.5  # times the usual step from row to row: a smooth curve that bends is no change
 DRAWN = 3.0  # sd at which a line is drawn on: noise draws lines too
@@ -97,109 +95,64 @@ def is_on_schedule(points: int) -> bool:
 class SeriesAlarm:
     """Listens to one series, row by row.
 
-    Each row is compared with what the rows before it predict: a line, and the correlation of neighboring rows. A
-    surprising row is held back, and so are the two after it. Together they show a change of level if none of them comes
-    back, weighed by how much of one each would show. A change rings and starts a new level; anything else is learned as
-    noise."""
+    The last three rows are compared with what the rows before them predict: a line, and the correlation of neighboring
+    rows. Together they show a change of level if the first surprises and none comes back, weighed by how much of one
+    each would show. A change rings and starts a new level; anything else is learned as noise."""
 
     __slots__ = ("_before", "_held")
 
     def __init__(self) -> None:
         self._before: deque[float] = deque(maxlen=WINDOW)
-        self._held: list[float] = []  # rows since one surprised
+        self._held: list[float] = []  # the last rows
 
     def push(self, value: float) -> bool:
         """Take one row; return whether it rings. Then it starts again at the new level."""
-        if len(self._before) < WARM_UP:
-            self._before.append(value)
-            return False
-        expected = _Expected(list(self._before))
-        if not self._held and not expected.surprised(value):
-            self._before.append(value)
-            return False
         self._held.append(value)
-        if expected.changed(self._held):
-            self._before = deque(self._held[1:], maxlen=WINDOW)
-            self._held = []
-            return True
-        if len(self._held) < ROWS and expected.stays_away(self._held):
+        if len(self._before) < WARM_UP:
+            self._before.append(self._held.pop())
             return False
-        first, *others = self._held  # noise; but one of the others may begin a change
-        self._before.append(expected.tamed(first))
-        self._held = []
-        rung = [self.push(other) for other in others]
-        return any(rung)
-
-
-class _Expected:
-    """Prediction of the next rows from the last ones."""
-
-    def __init__(self, rows: list[float]) -> None:
-        self._rows = rows
-        self._usual = median(abs(after - before) for before, after in pairwise(rows))
-        count = len(rows)
-        middle = (count - 1) / 2
-        mean = sum(rows) / count
-        times = sum((place - middle) ** 2 for place in range(count))
-        self._rise = sum((place - middle) * value for place, value in enumerate(rows)) / times
-        if abs(self._rise) * math.sqrt(times) < DRAWN * _sd([value - mean for value in rows], 1):
-            self._rise = 0.0  # a line that noise would draw too is not drawn on
-        self._level, self._middle = mean, middle
-        left = [value - self._line(place) for place, value in enumerate(rows)]
-        square = sum(x * x for x in left[:-1])
-        alike = sum(x * y for x, y in pairwise(left)) / square if square else 0.0
-        self._after = max(0.0, min(1.0, alike + (1 + 3 * alike) / count))  # few rows tell too little of it
-        off = [y - self._after * x for x, y in pairwise(left)]
-        self._least = ROUNDING * max(map(abs, rows))
-        self._noise = _sd(off, 2)
-        self._spread = math.sqrt(1 + (4 if self._rise else 1) / count)
-
-    def _line(self, place: int) -> float:
-        return self._level + self._rise * (place - self._middle)
-
-    def _next(self, before: float, place: int) -> float:
-        """Return what is expected after `before`, so many rows ahead."""
-        ahead = len(self._rows) + place
-        return self._line(ahead) + self._after * (before - self._line(ahead - 1))
-
-    def _surprise(self, place: int, before: float, value: float) -> float:
-        """Return how far a row is from what is expected after `before`, in sd."""
-        off = value - self._next(before, place)
-        if self._noise <= self._least:
-            return math.copysign(EXACT, off) if abs(off) > self._least else 0.0
-        return off / (self._noise * self._spread)
-
-    def _surprises(self, held: list[float]) -> list[float]:
-        return [self._surprise(place, *pair) for place, pair in enumerate(pairwise([self._rows[-1], *held]))]
-
-    def surprised(self, value: float) -> bool:
-        step = abs(value - self._rows[-1] - self._rise)
-        return abs(self._surprise(0, self._rows[-1], value)) > SURPRISE and step > STEP * self._usual
-
-    def changed(self, held: list[float]) -> bool:
-        """Return whether the rows since the surprise show a change."""
-        if len(held) < 2 or not self.stays_away(held):
+        if len(self._held) < ROWS:
             return False
-        weights = [1.0, *[1.0 - min(self._after, 1.0)] * (len(held) - 1)]
-        limits = [FIRST, *[LATER] * (len(held) - 1)]
-        found = [max(-most, min(most, one)) for one, most in zip(self._surprises(held), limits, strict=True)]
-        together = sum(weight * one for weight, one in zip(weights, found, strict=True))
-        sure = CHANGE if len(held) == ROWS else EARLY
-        sure -= self._after / 2  # the more rows take after each other, the less of a change each of them shows
-        sure *= 1 + 3 / len(self._rows)  # level, slope and memory were learnt from them
-        return abs(together) > sure * math.sqrt(sum(weight * weight for weight in weights))
-
-    def stays_away(self, held: list[float]) -> bool:
-        """Return whether no row has come back."""
-        first = held[0] - self._next(self._rows[-1], 0)
-        return all((value - self._next(self._rows[-1], 0)) / first > KEPT for value in held[1:]) if first else False
-
-    def tamed(self, value: float) -> float:
-        """Return a row as it is to be learned."""
-        most = WILD * self._noise
-        expected = self._next(self._rows[-1], 0)
-        return max(expected - most, min(expected + most, value)) if most > self._least else value
+        changed, learned = _weighed(np.array(self._before), np.array(self._held))
+        if changed:
+            self._before, self._held = deque(self._held, maxlen=WINDOW), []
+        else:
+            self._before.append(learned)
+            del self._held[0]
+        return changed
 
 
-def _sd(left: list[float], parameters: int) -> float:
-    return math.sqrt(sum(value * value for value in left) / max(1, len(left) - parameters))
+def _weighed(rows: Values, held: Values) -> tuple[bool, float]:
+    """Return whether the held rows show a change from those before: the first of them surprises, and no other comes
+    back. And the first as it is to be learned if they don't."""
+    count = len(rows)
+    places = np.arange(count + len(held)) - (count - 1) / 2
+    before, spread = places[:count], math.sqrt(places[:count] @ places[:count])
+    rise = float(before @ rows) / spread**2
+    if abs(rise) * spread < DRAWN * _sd(rows - rows.mean(), 1):
+        rise = 0.0  # a line that noise would draw too is not drawn on
+    off = np.concatenate([rows, held]) - rows.mean() - rise * places
+    left = off[:count]
+    square = left[:-1] @ left[:-1]
+    alike = left[1:] @ left[:-1] / square if square else 0.0
+    after = max(0.0, min(1.0, alike + (1 + 3 * alike) / count))  # few rows tell too little of it
+    noise, least = _sd(left[1:] - after * left[:-1], 2), ROUNDING * np.abs(rows).max()
+    surprises = (off[1:] - after * off[:-1])[count - 1 :]
+    expected, wild = held[0] - surprises[0], WILD * noise
+    learned = expected + max(-wild, min(wild, surprises[0])) if wild > least else held[0]
+    if noise > least:
+        surprises = surprises / (noise * math.sqrt(1 + (4 if rise else 1) / count))
+    else:
+        surprises = EXACT * np.sign(surprises) * (np.abs(surprises) > least)
+    step = abs(held[0] - rows[-1] - rise)
+    if abs(surprises[0]) <= SURPRISE or step <= STEP * np.median(np.abs(np.diff(rows))):
+        return False, learned
+    weights = np.array([1.0, *[1.0 - after] * (len(held) - 1)])
+    sure = CHANGE - after / 2  # the more rows take after each other, the less of a change each of them shows
+    sure *= 1 + 3 / count  # level, slope and memory were learnt from them
+    stays = np.all((held - expected) / (held[0] - expected) > KEPT)
+    return bool(stays and abs(weights @ surprises) > sure * math.sqrt(weights @ weights)), learned
+
+
+def _sd(left: Values, parameters: int) -> float:
+    return math.sqrt(left @ left / max(1, len(left) - parameters))
