@@ -21,11 +21,11 @@ from live.receivers import Answering, MailRules, MailServer, SmtpTalk, WebServer
 from live.test_telling import ALERT, CONCERN, TOKEN, by_mail, opened
 from waiting import gone, wait_for
 
-from leadline.live import outbox
+from leadline.live import outbox, telling
 from leadline.live.outbox import Outbox, Sender
 from leadline.live.records import Alert, key_of
 from leadline.live.store import Store
-from leadline.live.telling import Channel, Message, Undelivered, local, mail, open_channels, posting
+from leadline.live.telling import Channel, Message, Undelivered, mail, open_channels, posting
 
 LITTLE = 16 * 2**20  # bytes: what a system may buffer on a line, and far less than what the servers here would send
 
@@ -288,7 +288,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeyp
     script.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}\nsleep 600\n")
     script.chmod(0o755)
     for patience in (0.5, 5.0, 60.0):  # until a busy machine has started both
-        monkeypatch.setattr(local, "PATIENCE", patience)
+        monkeypatch.setattr(telling, "PATIENCE", patience)
         error = refused(opened(f"command:{script}"))
         assert "was killed" in str(error)
         if started.exists() and started.read_text():
