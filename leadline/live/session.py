@@ -15,7 +15,7 @@ from functools import partial
 from ..errors import BadOrder
 from ..records import replace
 from ..report.plain import printable
-from . import memory, metrics
+from . import metrics
 from .acting.orders import Action
 from .entries import Options
 from .heartbeat import Heartbeat
@@ -56,7 +56,6 @@ def run(options: Options) -> None:
         raise BadOrder(
             "--notify stdout would overwrite the live view.", next_step="add --headless, or use another channel"
         )
-    memory.settle()
     with contextlib.ExitStack() as ends:
         store = ends.enter_context(Store(options.state or state_file(options.paths)))
         session = _Session(options, store)

@@ -114,10 +114,10 @@ class Store:
 
     # --- alerts on their way
 
-    def put_alerts(self, run: int, alerts: Sequence[Alert], channels: Sequence[str], now: float) -> int:
-        """Write down alerts that no check brought, such as silence; return how many were new."""
+    def put_alerts(self, run: int, alerts: Sequence[Alert], channels: Sequence[str], now: float) -> None:
+        """Write down alerts that no check brought, such as silence."""
         with self._base.writing() as base:
-            return self._put_alerts(base, run, None, now, alerts, channels)
+            self._put_alerts(base, run, None, now, alerts, channels)
 
     def pending_alerts(self, now: float, *, channel: str | None = None, limit: int = 1000) -> tuple[Delivery, ...]:
         """Return what is due, what was handed over and never confirmed among it: untried alerts, then the oldest, since
@@ -213,23 +213,18 @@ class Store:
         now: float,
         found: Sequence[Alert],
         channels: Sequence[str],
-    ) -> int:
-        new = 0
+    ) -> None:
         for one in found:
             put = base.execute(
                 "INSERT INTO alerts (run, look, key, at, alert) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
                 (run, look, one.key, now, json.dumps(one.as_data())),
             )
-            if not put.rowcount:
-                continue
-            new += 1
-            if channels and is_muted(one.run, one.about, now):
-                continue  # it is written down and not sent
+            if not put.rowcount or (channels and is_muted(one.run, one.about, now)):
+                continue  # it is known, or written down and not sent
             base.executemany(
                 "INSERT INTO deliveries (alert, channel, state, next_try) VALUES (?, ?, 'pending', ?)",
                 [(put.lastrowid, channel, now) for channel in dict.fromkeys(channels)],
             )
-        return new
 
 
 def _prepare(base: Sqlite) -> None:

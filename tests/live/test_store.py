@@ -67,8 +67,9 @@ def test_all_of_a_look_is_written_or_nothing(tmp_path: Path) -> None:
 def test_an_alert_is_kept_once_and_delivered_to_every_channel(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
         number = store.run("/runs/a", 1.0)
-        assert store.put_alerts(number, [an_alert("k"), an_alert("k")], ["a", "b", "a"], 2.0) == 1
-        assert store.put_alerts(number, [an_alert("k")], ["a"], 3.0) == 0
+        store.put_alerts(number, [an_alert("k"), an_alert("k")], ["a", "b", "a"], 2.0)
+        store.put_alerts(number, [an_alert("k")], ["a"], 3.0)
+        assert store.alerts() == (an_alert("k"),)
         assert [(one.channel, one.alert) for one in store.pending_alerts(9.0)] == [
             ("a", an_alert("k")),
             ("b", an_alert("k")),
