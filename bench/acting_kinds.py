@@ -48,7 +48,7 @@ from leadline.live.acting.process import Identity, everything, look
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look, Made
 from leadline.live.store import Store
-from leadline.live.watched import Watched
+from leadline.live.schedule import Watched
 
 MARK = "LEADLINE_SCENE"  # in the environment of everything that a scene starts
 PYTHON = [sys.executable, "-I", "-S", "-c"]

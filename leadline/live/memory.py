@@ -9,8 +9,7 @@ from functools import cache
 
 def give_back() -> None:
     """Give back what is free, if the C library is glibc."""
-    library = _library()
-    if hasattr(library, "malloc_trim"):
+    if (library := _library()) is not None and hasattr(library, "malloc_trim"):
         library.malloc_trim(0)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import json
 import math
 import socket
@@ -18,8 +17,8 @@ from .. import __version__
 from ..errors import BadOrder
 from ..facts.judgement import Outcome, Verdict
 from . import heartbeat
+from .schedule import Watched
 from .store import Store
-from .watched import Watched
 
 PATIENCE = 10.0  # seconds for a client to send its request
 LOOPBACK = "127.0.0.1"
@@ -133,7 +132,7 @@ class MetricsPort(ThreadingHTTPServer):
     def __init__(
         self, port: int, samples: Callable[[], Iterator[Sample]], *, host: str = LOOPBACK, token: str | None = None
     ) -> None:
-        if not _is_loopback(host) and not token:
+        if host not in (LOOPBACK, "localhost", "::1") and not token:
             raise BadOrder(
                 f"Metrics at {host}:{port} would be readable by anyone.",
                 next_step=f"set {TOKEN} to a long secret, and have Prometheus send it as its bearer token",
@@ -161,13 +160,6 @@ class MetricsPort(ThreadingHTTPServer):
         """Ignore clients that disconnect."""
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 class _Handler(BaseHTTPRequestHandler):
     server: MetricsPort
     timeout = PATIENCE
@@ -187,9 +179,6 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._answer(404, "The metrics are at /metrics.\n")
 
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
     def _answer(self, status: int, text: str) -> None:
         content = text.encode("utf-8", errors="replace")
         self.send_response(status)
@@ -200,8 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status == 401:
             self.send_header("WWW-Authenticate", "Bearer")
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
+        self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Log no scrapes."""

@@ -26,7 +26,7 @@ from ..shelf.row import NEEDS, Need
 from ..shelf.summary import need_of
 from ..words.serve import ago, verdict_called
 from .follow import NamedPath
-from .watched import Watched
+from .schedule import Watched
 
 KEYS = "l check now   q quit"
 KEY = re.compile(r"\x1b[\[O][A-D]|.", re.DOTALL)  # an arrow comes as three characters

@@ -21,12 +21,12 @@ from .entries import Options
 from .heartbeat import Heartbeat
 from .outbox import Outbox
 from .records import Made
+from .schedule import Watched
 from .screen import Screen, keys
 from .settling import Settling
 from .store import Store, state_file
 from .telling import open_channels
 from .watch import Watch
-from .watched import Watched
 
 TICK = 1.0  # seconds between two looks at signals, at most
 DRAWN = 0.25  # and at keys, in the live view

@@ -21,8 +21,8 @@ from .acting.process import Identity
 from .acting.writer import RunFiles
 from .entries import Options, WatchEntry
 from .records import Look
+from .schedule import Watched
 from .store import Store
-from .watched import Watched
 
 RECENT = 60  # checks of an earlier watch that count for acting
 REMEMBERED = 10_000  # and of this one: with --interval there may be many

@@ -29,9 +29,8 @@ from .follow import DEADLINE, FORCED, NamedPath, Polled, Polling, Sighting
 from .memory import give_back
 from .onsets import new_alerts, silence
 from .records import Cursor, Look, Made
-from .schedule import Due, LookSchedule
+from .schedule import Due, LookSchedule, Watched
 from .store import Store
-from .watched import Watched
 
 LOOKING = 0.6  # of one core: the rest of the time no look is made
 MOMENT = 0.5  # seconds of following after which signals and keys are looked at

@@ -49,11 +49,13 @@ class Recorder:
         log: Path | None = None,
         every: float = EVERY,
         largest: int = LARGEST,
+        say: Callable[[str], object] = lambda note: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`log`: the run's log or folder, for its phases. Raise if there is nothing to record or no place for it."""
+        """`log`: the run's log or folder, for its phases. `say` is called once for each note. Raise if there is nothing
+        to record or no place for it."""
         self.notes: list[str] = []  # what cannot be recorded, and why
-        self._clock, self._every = clock, every
+        self._say, self._clock, self._every = say, clock, every
         self._records: list[tuple[Sampler, RecordFile]] = []
         missing: list[MissingExtra] = []
         parts: list[Sampler] = []
@@ -107,6 +109,7 @@ class Recorder:
     def _note(self, says: str) -> None:
         if says not in self.notes:
             self.notes.append(says)
+            self._say(says)
 
 
 class RecordFile:

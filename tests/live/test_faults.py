@@ -23,8 +23,8 @@ from leadline.live import follow as following
 from leadline.live import store as storing
 from leadline.live import watch as watching
 from leadline.live.follow import NamedPath
+from leadline.live.schedule import Watched
 from leadline.live.watch import Watch
-from leadline.live.watched import Watched
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ...errors import BadOrder
 from ...records import asdict, dataclass
@@ -114,12 +114,9 @@ class Action:
     tree: tuple[str, ...] = ()  # its ancestors and descendants
 
     @classmethod
-    def from_data(cls, data: Mapping[str, object]) -> Action:
-        kept = {name: data[name] for name in cls.__slots__ if name in data}
-        trains, tree = kept.get("trains"), kept.get("tree")
-        kept["trains"] = tuple(Identity.from_data(one) for one in trains) if isinstance(trains, list) else ()
-        kept["tree"] = tuple(map(str, tree)) if isinstance(tree, list) else ()
-        return cls(**{"order": data["kind"], "attempt": 1, **kept})  # type: ignore[arg-type]
+    def from_data(cls, data: Mapping[str, Any]) -> Action:
+        trains = tuple(Identity.from_data(one) for one in data["trains"])
+        return cls(**{**data, "trains": trains, "tree": tuple(data["tree"])})
 
     def alert(self, run: str) -> Alert:
         """Return the alert about it."""

@@ -50,8 +50,7 @@ class Job:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Job:
-        kept = {name: data.get(name) for name in cls.__slots__}
-        return cls(**{**kept, "words": tuple(data["words"])})  # type: ignore[arg-type]
+        return cls(**{**data, "words": tuple(data["words"])})
 
 
 @dataclass(frozen=True, slots=True)
