@@ -47,8 +47,8 @@ from leadline.live.acting import programs
 from leadline.live.acting.process import Identity, everything, look
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look, Made
-from leadline.live.store import Store
 from leadline.live.schedule import Watched
+from leadline.live.store import Store
 
 MARK = "LEADLINE_SCENE"  # in the environment of everything that a scene starts
 PYTHON = [sys.executable, "-I", "-S", "-c"]

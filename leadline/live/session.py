@@ -39,9 +39,7 @@ Signals = tuple[threading.Event, threading.Event]  # set when a signal came: to 
 def _signals() -> Iterator[Signals]:
     """Catch SIGTERM and SIGINT, which end the watch cleanly, and SIGUSR1, which requests a check."""
     end, look = threading.Event(), threading.Event()
-    wanted = {signal.SIGTERM: end, signal.SIGINT: end}
-    if hasattr(signal, "SIGUSR1"):
-        wanted[signal.SIGUSR1] = look
+    wanted = {signal.SIGTERM: end, signal.SIGINT: end, signal.SIGUSR1: look}
     before = {number: signal.signal(number, lambda *_, set=one.set: set()) for number, one in wanted.items()}
     try:
         yield end, look

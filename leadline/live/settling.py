@@ -15,8 +15,7 @@ from ..records import dataclass, field, replace
 from ..report.data import dump
 from ..state import replacing
 from .acting.actor import Actor
-from .acting.bar import ENDS, Decision, Said, may_act, said
-from .acting.orders import Action, Life, parse
+from .acting.orders import ENDS, Action, Decision, Life, Said, may_act, parse, said
 from .acting.process import Identity
 from .acting.writer import RunFiles
 from .entries import Options, WatchEntry

@@ -23,8 +23,7 @@ from leadline.cli import main
 from leadline.errors import BadOrder
 from leadline.judgement.decide import STOP
 from leadline.live.acting.actor import Actor
-from leadline.live.acting.bar import FOUND, PLATEAU, Said, may_act, said
-from leadline.live.acting.orders import Action, Life, Order, parse
+from leadline.live.acting.orders import FOUND, PLATEAU, Action, Life, Order, Said, may_act, parse, said
 from leadline.live.acting.process import Identity, identify
 from leadline.live.acting.writer import RunFiles, Unclear, resolve
 from leadline.live.store import Store

@@ -21,8 +21,7 @@ from waiting import wait_for
 from leadline.errors import BadOrder
 from leadline.live.acting import actor as actors
 from leadline.live.acting.actor import Actor
-from leadline.live.acting.bar import Decision
-from leadline.live.acting.orders import Action, Life, parse
+from leadline.live.acting.orders import Action, Decision, Life, parse
 from leadline.live.acting.writer import RunFiles
 from leadline.live.store import Store
 

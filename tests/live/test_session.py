@@ -22,8 +22,7 @@ from waiting import wait_for
 
 from leadline.cli import main
 from leadline.live import session as sessions
-from leadline.live.acting.bar import Decision
-from leadline.live.acting.orders import Action, Life
+from leadline.live.acting.orders import Action, Decision, Life
 from leadline.live.acting.writer import RunFiles
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look, Made

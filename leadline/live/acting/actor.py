@@ -22,8 +22,7 @@ from pathlib import Path
 from ...report.plain import printable
 from ..store import Store
 from . import programs
-from .bar import Decision
-from .orders import OPEN, SIGNALS, Action, Life, Order, State, begun, latest
+from .orders import OPEN, SIGNALS, Action, Decision, Life, Order, State, begun, latest
 from .process import NotTheSame, clock_at, handles, held, inner_numbers, still_runs, ticks
 from .writer import RunFiles, System, Training, Unclear, left_over, resolve
 
