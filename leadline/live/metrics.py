@@ -41,6 +41,7 @@ HELP = {
     "leadline_last_row_age_seconds": "Time since the log last grew.",
 }
 
+ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 Sample = tuple[str, Mapping[str, str], float | None]  # a metric of HELP, its labels, its value if known
 
 
@@ -97,7 +98,7 @@ def written(samples: Iterator[Sample]) -> str:
     lines: dict[str, dict[str, str]] = {name: {} for name in HELP}  # by labels: a sample stands once
     for name, labels, value in samples:
         if value is not None and math.isfinite(value):
-            shown = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
+            shown = ",".join(f'{label}="{text.translate(ESCAPED)}"' for label, text in labels.items())
             lines[name][f"{{{shown}}}" if shown else ""] = f"{float(value):.10g}"
     return "".join(
         f"# HELP {name} {HELP[name]}\n# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}\n"
@@ -105,10 +106,6 @@ def written(samples: Iterator[Sample]) -> str:
         for name, found in lines.items()
         if found
     )
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
 def address(text: str) -> tuple[str, int]:

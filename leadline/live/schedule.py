@@ -70,7 +70,7 @@ class LookSchedule:
         for step, value in zip(steps[self._points : settled].tolist(), values, strict=True):
             self._points += 1
             rings = math.isfinite(value) and self._alarm.push(value)
-            if is_on_schedule(self._points):
+            if self._points in SCHEDULED:
                 found.append(Due(step, self._points, "schedule"))
             elif rings or self._points == self._again:
                 found.append(Due(step, self._points, "jump"))
@@ -86,12 +86,7 @@ def _points() -> Iterator[int]:
         points = max(points + 1, math.ceil(points * RATIO))
 
 
-SCHEDULED = tuple(itertools.islice(_points(), 160))  # the last of them lies beyond a hundred million
-_LOOKUP = frozenset(SCHEDULED)
-
-
-def is_on_schedule(points: int) -> bool:
-    return points in _LOOKUP
+SCHEDULED = frozenset(itertools.islice(_points(), 160))  # the last of them lies beyond a hundred million
 
 
 class SeriesAlarm:

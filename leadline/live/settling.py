@@ -70,10 +70,7 @@ class Settling:
         self._answers: dict[str, Mapping[str, object]] = {}  # by run
         self._standings: dict[str, _Standing] = {}
         self._actors = {entry.path: self._actor(entry, entry.act) for entry in options.entries if entry.act is not None}
-
-    @property
-    def has_orders(self) -> bool:
-        return bool(self._actors) or self._answer is not None
+        self.has_orders = bool(self._actors) or self._answer is not None
 
     def settle(self, watched: Watched) -> None:
         """Do what follows from what is known of a run by now. Raises sqlite3.Error: it stays due."""

@@ -26,7 +26,7 @@ from leadline.live.acting.orders import Action, Decision, Life
 from leadline.live.acting.writer import RunFiles
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look, Made
-from leadline.live.screen import Keys, Screen
+from leadline.live.screen import Keys, Screen, keys
 from leadline.live.session import _Session
 from leadline.live.settling import _Standing
 from leadline.live.store import Store
@@ -148,6 +148,13 @@ def test_a_keyboard_that_is_gone_is_not_asked_again() -> None:
     assert keyboard.wait(60) == ""
     os.close(reader)
     assert keyboard.wait(0) == ""
+
+
+def test_a_watch_that_is_fed_by_no_terminal_has_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path(os.devnull).open() as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        with keys() as keyboard:
+            assert keyboard.wait(0) == ""
 
 
 def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
