@@ -1,7 +1,7 @@
 """Whether acting does harm, and how often it would end a run too early: `python bench/acting.py`. Needs Linux.
 
 First the scenes of bench/acting_kinds.py, all of them listed with what became of each. Then, where `python
-bench/backtest.py` has left its replays (`--out`), the rule of leadline/live/acting/bar.py is asked after every look of
+bench/backtest.py` has left its replays (`--out`), the rule of leadline/live/acting/orders.py is asked after every look of
 them, and beside it: ending the run at the first stop or roll back that is said.
 """
 
@@ -20,7 +20,7 @@ from backtest import OUT, SETS, _cases, _score_modules
 from backtest_tables import read
 from tables import Table, average, share
 
-from leadline.live.acting.bar import FOUND, PLATEAU, Said, may_act
+from leadline.live.acting.orders import FOUND, PLATEAU, Said, may_act
 
 Looks = Sequence[dict[str, Any]]
 Policy = Callable[[Looks], int | None]  # the place of the look at which it ends the run

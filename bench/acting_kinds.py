@@ -43,12 +43,12 @@ from leadline.inside.sidecar import ANSWER
 from leadline.inside.trainer import Hooks
 from leadline.live import session as sessions
 from leadline.live.acting import actor as actors
-from leadline.live.acting import claims, programs
+from leadline.live.acting import programs
 from leadline.live.acting.process import Identity, everything, look
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look, Made
+from leadline.live.schedule import Watched
 from leadline.live.store import Store
-from leadline.live.watched import Watched
 
 MARK = "LEADLINE_SCENE"  # in the environment of everything that a scene starts
 PYTHON = [sys.executable, "-I", "-S", "-c"]
@@ -586,7 +586,7 @@ KINDS: dict[str, Callable[[], Iterator[tuple[str, Stage]]]] = {
 def watch_on(scene: Scene, order: str, name: str, *, dry: bool) -> None:
     """The session of a watch, with looks laid down. Never returns."""
     os.environ["XDG_STATE_HOME"] = str(scene.folder / f"home{name}")
-    claims.FIXED = scene.folder / "claims"
+    actors.FIXED = scene.folder / "claims"
     actors.SAMPLED, actors.LATER, actors.STILL = 0.05, 2.0, 4.0  # seconds that a scene has no time for
     if scene.clock:
         plain = time.time

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 import numpy as np
 from tables import Table
 
-from leadline.live.alarm import SeriesAlarm
+from leadline.live.schedule import SeriesAlarm
 
 ROWS = 3
 Values = np.ndarray

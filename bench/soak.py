@@ -38,7 +38,7 @@ from tables import Table
 
 from leadline.errors import LeadlineError
 from leadline.live.store import Store
-from leadline.live.telling.words import AGAIN
+from leadline.live.telling.message import AGAIN
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, LAST = 40, 300  # rows of a log when it is first seen, and when it is replaced

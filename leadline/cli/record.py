@@ -41,18 +41,17 @@ def verb(
             next_step="pass the run's folder or its log",
         )
     folder = path if path.is_dir() else path.absolute().parent
-    recorder = Recorder(folder, log=path, every=every, largest=int(max_size * 1e6))
-    said = 0
+    largest = int(max_size * 1e6)
+
+    def say(note: str) -> None:
+        click.echo(printable(note), err=True)
+
+    recorder = Recorder(folder, log=path, every=every, largest=largest, say=say)
 
     def end(*_: object) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, end)
     click.echo(f"recording every {every:g} s into {printable(', '.join(str(file) for file in recorder.files))}")
-    for note in recorder.notes:
-        click.echo(printable(note), err=True)
-    said = len(recorder.notes)
     with suppress(KeyboardInterrupt):
         recorder.run(seconds)
-    for note in recorder.notes[said:]:
-        click.echo(printable(note), err=True)

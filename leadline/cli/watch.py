@@ -64,7 +64,6 @@ class WatchOptions:
         help="Seconds to wait before --then.",
     )
     answer: Path | None = option("--verdict-file", metavar="FILE", help="Write the latest verdict to FILE as JSON.")
-    state_near: Path | None = option("--state-near", hidden=True)  # in that folder, if its disk is local
     heartbeat: Path | None = option("--heartbeat", hidden=True)  # a file to touch, for the sidecar
     share: float | None = option("--share", type=Number(0.001, 1), hidden=True)  # of one core that its checks may take
     metrics: str | None = option(
@@ -89,7 +88,6 @@ def verb(options: WatchOptions) -> None:
     Example: leadline watch outputs/* --notify 'slack:$SLACK_URL'
     """
     from ..live.entries import Options, WatchEntry, load
-    from ..live.places import local_place
     from ..live.session import run
     from ..sources.mapping import parse_mapping
 
@@ -104,11 +102,10 @@ def verb(options: WatchOptions) -> None:
         raise click.UsageError("with --config, set options per run in its table")
     else:
         wanted = load(options.config)
-    near = options.state_near
     run(
         replace(
             wanted,
-            state=options.state or wanted.state if near is None else local_place(near, "state.db"),
+            state=options.state or wanted.state,
             headless=options.headless or not sys.stdout.isatty(),
             every=options.every or wanted.every,
             mapping=parse_mapping(options.told),

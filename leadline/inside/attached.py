@@ -84,7 +84,7 @@ class Attached:
         self._others: dict[str, Appended] = {}
         self._sampled: set[int] = set()  # steps whose samples were written by us
         self._phases: dict[str, list[tuple[float, float]]] = {}
-        self._answer: Answer | None = None
+        self._answer = Answer(Path(os.devnull))  # none before it begins, or in other processes than the first
         self._sidecar: Sidecar | None = None
         self._joint = JointStop()
         self._owner = os.getpid()
@@ -176,8 +176,6 @@ class Attached:
     def is_over(self) -> bool:
         """Return whether the run should stop, as this process alone knows it."""
         answer = self._answer
-        if answer is None:
-            return False
         if answer.changed() and answer.acts and not self._may_stop and not self._told:
             self._told = True
             LOGGER.warning("leadline: would stop this run (pass stop=True to allow it). %s", answer.says)
@@ -186,8 +184,6 @@ class Attached:
     @property
     def answer(self) -> Mapping[str, object]:
         """Return the sidecar's last answer; empty before its first check."""
-        if self._answer is None:
-            return {}
         self._answer.changed()
         return self._answer.latest
 
@@ -195,12 +191,12 @@ class Attached:
     def best_checkpoint(self) -> tuple[int | None, str | None]:
         """Return the step and the path of the checkpoint that the last answer advises to keep, as far as they are
         known."""
-        return (None, None) if self._answer is None else self._answer.best
+        return self._answer.best
 
     @property
     def said(self) -> str:
         """Return the last answer in words."""
-        return "" if self._answer is None else self._answer.says
+        return self._answer.says
 
     @quiet
     def close(self, why: str = "closed") -> None:

@@ -106,7 +106,10 @@ def keep(checkpoint: Path, beside: Path) -> Path | None:
     can't be kept, as on a disk without hard links. It is whole or not there."""
     if not checkpoint.is_dir():
         return None
-    kept = _place_for(checkpoint, beside / KEPT)
+    # Where this very checkpoint is kept, or will be: a run that is trained again gives its names twice.
+    names = itertools.chain([checkpoint.name], (f"{checkpoint.name}-{number}" for number in itertools.count(2)))
+    places = (beside / KEPT / name for name in names)
+    kept = next(place for place in places if not place.exists() or _holds(place, checkpoint))
     if kept.is_dir():
         return kept
     unfinished = kept.with_name(f".{kept.name}.{os.getpid()}")
@@ -121,13 +124,6 @@ def keep(checkpoint: Path, beside: Path) -> Path | None:
         shutil.rmtree(unfinished, ignore_errors=True)
         return kept if kept.is_dir() else None
     return kept
-
-
-def _place_for(checkpoint: Path, folder: Path) -> Path:
-    """Return where this very checkpoint is kept, or will be: a run that is trained again gives its names twice."""
-    names = itertools.chain([checkpoint.name], (f"{checkpoint.name}-{number}" for number in itertools.count(2)))
-    places = (folder / name for name in names)
-    return next(place for place in places if not place.exists() or _holds(place, checkpoint))
 
 
 def _holds(kept: Path, checkpoint: Path) -> bool:

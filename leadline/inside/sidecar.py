@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .journal import JOURNAL, ended, last_step, started_at
-from .quiet import LOGGER, complain
+from .quiet import LOGGER, quiet
 
 SHARE = 0.04  # of one core, for following and checks: with what else it does it stays below 5%
 EVERY = 0.5  # seconds between two looks at whether the run still goes on
@@ -156,13 +156,7 @@ class Sidecar:
             return
         self._restarts += 1
         LOGGER.warning("leadline: no sign of the sidecar for %.0f s; starting it again.", DEAD)
-        threading.Thread(target=self._start_quietly, name="leadline-sidecar", daemon=True).start()  # loops do not wait
-
-    def _start_quietly(self) -> None:
-        try:
-            self.start()
-        except Exception as error:
-            complain("the sidecar could not be started again", error)
+        threading.Thread(target=quiet(self.start), name="leadline-sidecar", daemon=True).start()  # loops do not wait
 
 
 def main(words: list[str]) -> int:
@@ -188,7 +182,7 @@ def main(words: list[str]) -> int:
 
 def _watch(folder: Path, *, share: str, act: bool, tell: Sequence[str]) -> list[str]:
     words = ["watch", str(folder / JOURNAL), "--headless", "--verdict-file", str(folder / ANSWER), "--share", share]
-    words += ["--state-near", str(folder), "--heartbeat", str(folder / HEARTBEAT)]
+    words += ["--state", str(folder / "state.db"), "--heartbeat", str(folder / HEARTBEAT)]
     words += [word for channel in tell for word in ("--notify", channel)]
     # Whoever passed stop=True has opted in already: no dry run.
     return [*words, "--act", "stop", "--no-dry-run"] if act else words

@@ -165,34 +165,16 @@ class Hooks:
             risk = ": saving it could have deleted the recommended one." if resume is not None else "."
             saved = f"The last state was not saved{risk}"
         LOGGER.warning("leadline: stops the training at step %s. %s %s. %s", step, run.said, kept, saved)
-        _note(output, step=step, said=run.said, kept=f"- {kept}\n- {saved}", resume=resume)
-
-
-def _note(folder: Path, *, step: int, said: str, kept: str, resume: str | None) -> None:
-    """Write what was seen, what is kept, and how to resume beside the checkpoints. An older note moves aside."""
-    place = folder / NOTE
-    if place.exists():
-        place.rename(folder / f"LEADLINE-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(place.stat().st_mtime))}.md")
-    how = "There is no checkpoint to go back to that Leadline knows of.\n"
-    if resume is not None:
-        how = (
-            f"    trainer.train(resume_from_checkpoint={resume!r})\n\n"
-            "A resumed run is judged anew: earlier verdicts don't count. Fix the cause first, or it will break again.\n"
-            "To continue regardless, leave LeadlineCallback out or pass stop=False.\n"
-        )
-    quoted = (
-        "\n".join(f"> {line}" for line in said.splitlines()) or ">"
-    )  # text from elsewhere: none of it is our markup
-    place.write_text(
-        f"# Leadline stopped this training at step {step}\n\n"
-        f"{time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime())}\n\n"
-        f"## What was seen\n\n{quoted}\n\n"
-        f"## What is kept\n\n{kept}\n\n"
-        f"## How to resume\n\n{how}\n"
-        f"`leadline read {folder}` shows the whole report, `leadline history {folder}` the verdicts before.\n",
-        encoding="utf-8",
-        errors="replace",
-    )
+        how = "There is no checkpoint to go back to that Leadline knows of."
+        if resume is not None:
+            how = (
+                f"To resume: trainer.train(resume_from_checkpoint={resume!r}). A resumed run is judged anew; fix the"
+                " cause first, or pass stop=False to continue regardless."
+            )
+        at = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+        told = f"Leadline stopped this training at step {step} ({at}).\n{run.said}\n{kept}.\n{saved}\n{how}"
+        with (output / NOTE).open("a", encoding="utf-8", errors="replace") as note:
+            note.write("".join(f"    {line}\n" for line in [*told.splitlines(), ""]))  # none of it is markup
 
 
 @functools.cache

@@ -7,10 +7,13 @@ truncated, replaced, created late or joined by a later attempt is taken as it is
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +30,10 @@ SOONEST = 0.5  # seconds between two looks at the same files
 ELSEWHERE = 30.0  # seconds between two looks for new files where the known ones stand still
 SHARE = 0.15  # of one core that following may take, over all paths
 REMOTE = 60.0  # seconds between two looks at an address
+AT_ONCE = 4  # paths at a time, so that many do not compete for one interpreter; one that hangs does not count
+HANGS = 5.0  # seconds after which it does
+DEADLINE = 60.0  # seconds after which it is reported
+FORCED = 120.0  # seconds that a forced round waits for paths that respond
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,30 +94,20 @@ class NamedPath:
         self._clock = clock
         self._readers = Readers()
         self._share = (share or SHARE) / (1 + others)  # of one core that following this path may take
-        self._next = self._elsewhere = -np.inf
+        self._is_remote = is_address(path)
+        self.next_time = self._elsewhere = -math.inf  # on the clock: when to poll again, and to look for new files
         self._worked = 0.0  # processor time of this thread when the last look at the files began
-
-    @property
-    def is_remote(self) -> bool:
-        return is_address(self.path)
-
-    @property
-    def next_time(self) -> float:
-        """Return when, on the clock, to poll again."""
-        return float(self._next)
 
     def again(self) -> None:
         """Return the same sightings at the next poll: they could not be kept."""
-        self._elsewhere = self._next = -np.inf
+        self._elsewhere = self.next_time = -math.inf
 
     def poll(self, *, force: bool = False) -> tuple[Sighting, ...] | None:
-        """Return the runs there if anything may have changed, else None. Never raises: what can't be read now may be
-        later, and `problem` says why."""
+        """Return the runs there if anything may have changed, else None. What can't be read now may be later, and
+        `problem` says why."""
         began = self._clock()
-        if not force and began < self._next:
-            return None
         self._worked = time.thread_time()
-        known = self.problem is None and not self.is_remote
+        known = self.problem is None and not self._is_remote
         if known and not force and began < self._elsewhere and not self._readers.update():
             self._rest(began, looked_elsewhere=False)
             return None
@@ -127,13 +124,13 @@ class NamedPath:
         """Set when to poll again: the longer it took, the later."""
         now = self._clock()
         worked = time.thread_time() - self._worked
-        pause = REMOTE if self.is_remote else max(SOONEST, now - began, worked / self._share)
-        self._next = now + pause
+        pause = REMOTE if self._is_remote else max(SOONEST, now - began, worked / self._share)
+        self.next_time = now + pause
         if looked_elsewhere:
             self._elsewhere = now + (pause if self.problem is not None else max(ELSEWHERE, pause))
 
     def _opened(self) -> tuple[Sighting, ...]:
-        if self.is_remote:
+        if self._is_remote:
             seen = _sighting(self.path, open_run(self.path, mapping=self._mapping), None)
             return () if seen is None else (seen,)
         place = Path(self.path)
@@ -151,6 +148,76 @@ class NamedPath:
             if (seen := _sighting(identity, run, one)) is not None:
                 sightings.append(seen)
         return tuple(sightings)
+
+
+Polled = tuple[Sighting, ...] | Exception | None  # what polling a path gave or raised
+
+
+class Polling:
+    """The paths that are being polled, each in a thread of its own: one that hangs, as a network disk may, delays no
+    other path and no check."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._since: dict[NamedPath, float] = {}  # since when each is being polled; inf: it waits for its turn
+        self._found: list[tuple[NamedPath, Polled]] = []
+        self._ended = False
+
+    def ask(self, place: NamedPath, *, force: bool) -> None:
+        """Have a path polled, unless it is being polled."""
+        with self._change:
+            if place in self._since:
+                return
+            thread = threading.Thread(target=self._poll, args=(place, force), name="leadline-follows", daemon=True)
+            with suppress(RuntimeError):  # there is no thread to be had now: it is asked for again
+                thread.start()
+                self._since[place] = math.inf
+
+    def found(self, seconds: float) -> Iterator[tuple[NamedPath, Polled]]:
+        """Yield results as they come, until no path is being polled or so many seconds have passed."""
+        until = time.monotonic() + seconds
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._found or not self._responding(), max(0.0, until - time.monotonic()))
+                found, self._found = self._found, []
+                idle = not self._responding()
+            yield from found
+            if (idle and not self._found) or time.monotonic() >= until:
+                return
+
+    def hanging(self) -> list[NamedPath]:
+        """Return the paths that have not responded for long."""
+        now = time.monotonic()
+        with self._change:
+            return [place for place, since in self._since.items() if now - since > DEADLINE]
+
+    def end(self) -> None:
+        """End the threads. One that hangs is left to the end of the process."""
+        with self._change:
+            self._ended = True
+            self._change.notify_all()
+
+    def _responding(self) -> list[float]:
+        """Return since when the paths are being polled that do not hang."""
+        now = time.monotonic()
+        return [since for since in self._since.values() if now - since <= HANGS]
+
+    def _poll(self, place: NamedPath, force: bool) -> None:
+        with self._change:
+            while not self._ended and sum(since < math.inf for since in self._responding()) >= AT_ONCE:
+                self._change.wait(HANGS)
+            if self._ended:
+                return
+            self._since[place] = time.monotonic()
+        found: Polled
+        try:
+            found = place.poll(force=force)
+        except Exception as error:  # one path must not end the watch of the others
+            found = error
+        with self._change:
+            del self._since[place]
+            self._found.append((place, found))
+            self._change.notify_all()
 
 
 def _sighting(identity: str, run: Run, found: FoundRun | None) -> Sighting | None:

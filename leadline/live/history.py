@@ -14,9 +14,8 @@ from ..errors import NothingReadable
 from ..records import dataclass
 from ..report import palette
 from ..report.lines import field
-from .places import state_files
 from .records import Alert, Look
-from .store import stores
+from .store import state_files, stores
 
 DONE = {"refused": "yellow", "failed": "red", "orphan": "bold red", "again": "yellow", "done": "green", "dry": "cyan"}
 SHOWN = ("life", "step", "why", "at", "verdict", "outcome", "p_continue_pays", "best_step", "says", "digest")

@@ -6,28 +6,13 @@ import ctypes
 import sys
 from functools import cache
 
-LARGE = 1 << 17  # bytes: larger blocks are mapped by themselves
-M_MMAP_THRESHOLD = -3  # in glibc's malloc.h
-
-
-def settle() -> None:
-    """Have large arrays go back to the system when they are freed."""
-    library = _library()
-    if library is not None:
-        library.mallopt(M_MMAP_THRESHOLD, LARGE)
-
 
 def give_back() -> None:
-    """Give back what is free."""
-    library = _library()
-    if library is not None:
+    """Give back what is free, if the C library is glibc."""
+    if (library := _library()) is not None and hasattr(library, "malloc_trim"):
         library.malloc_trim(0)
 
 
 @cache
 def _library() -> ctypes.CDLL | None:
-    """Return glibc; None if the C library is another one."""
-    if sys.platform != "linux":
-        return None
-    library = ctypes.CDLL(None)
-    return library if hasattr(library, "malloc_trim") and hasattr(library, "mallopt") else None
+    return ctypes.CDLL(None) if sys.platform == "linux" else None

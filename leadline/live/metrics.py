@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import json
 import math
 import socket
@@ -18,8 +17,8 @@ from .. import __version__
 from ..errors import BadOrder
 from ..facts.judgement import Outcome, Verdict
 from . import heartbeat
+from .schedule import Watched
 from .store import Store
-from .watched import Watched
 
 PATIENCE = 10.0  # seconds for a client to send its request
 LOOPBACK = "127.0.0.1"
@@ -42,6 +41,7 @@ HELP = {
     "leadline_last_row_age_seconds": "Time since the log last grew.",
 }
 
+ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 Sample = tuple[str, Mapping[str, str], float | None]  # a metric of HELP, its labels, its value if known
 
 
@@ -98,7 +98,7 @@ def written(samples: Iterator[Sample]) -> str:
     lines: dict[str, dict[str, str]] = {name: {} for name in HELP}  # by labels: a sample stands once
     for name, labels, value in samples:
         if value is not None and math.isfinite(value):
-            shown = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
+            shown = ",".join(f'{label}="{text.translate(ESCAPED)}"' for label, text in labels.items())
             lines[name][f"{{{shown}}}" if shown else ""] = f"{float(value):.10g}"
     return "".join(
         f"# HELP {name} {HELP[name]}\n# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}\n"
@@ -106,10 +106,6 @@ def written(samples: Iterator[Sample]) -> str:
         for name, found in lines.items()
         if found
     )
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
 def address(text: str) -> tuple[str, int]:
@@ -133,7 +129,7 @@ class MetricsPort(ThreadingHTTPServer):
     def __init__(
         self, port: int, samples: Callable[[], Iterator[Sample]], *, host: str = LOOPBACK, token: str | None = None
     ) -> None:
-        if not _is_loopback(host) and not token:
+        if host not in (LOOPBACK, "localhost", "::1") and not token:
             raise BadOrder(
                 f"Metrics at {host}:{port} would be readable by anyone.",
                 next_step=f"set {TOKEN} to a long secret, and have Prometheus send it as its bearer token",
@@ -161,13 +157,6 @@ class MetricsPort(ThreadingHTTPServer):
         """Ignore clients that disconnect."""
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 class _Handler(BaseHTTPRequestHandler):
     server: MetricsPort
     timeout = PATIENCE
@@ -187,9 +176,6 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._answer(404, "The metrics are at /metrics.\n")
 
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
     def _answer(self, status: int, text: str) -> None:
         content = text.encode("utf-8", errors="replace")
         self.send_response(status)
@@ -200,8 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status == 401:
             self.send_header("WWW-Authenticate", "Bearer")
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
+        self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Log no scrapes."""

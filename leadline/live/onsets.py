@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..contract import Reading
-from ..digits import steps, sure
+from ..digits import duration, steps, sure
 from ..facts.finding import NEEDS_EYES, Finding, side_by_side
 from ..facts.judgement import BestCheckpoint, calls_for
 from ..records import asdict, dataclass, replace
@@ -48,20 +49,21 @@ class Episode:
 
 
 def new_alerts(
-    previous: Mapping[str, object], reading: Reading, *, run: str, life: int = 0
+    previous: Mapping[str, Any], reading: Reading, *, run: str, life: int = 0
 ) -> tuple[dict[str, object], tuple[Alert, ...]]:
     """Return what to remember for the next check, and the alerts of this one. `previous` is what the last check
     remembered, empty at first; `life` counts how often the log was replaced."""
     step = reading.run.last_step
     if step is None:
         return dict(previous), ()
-    episodes = _remembered(previous, life)
+    known = previous.get("episodes", {}) if previous.get("life") == life else {}  # nothing if the log was replaced
+    episodes = {about: Episode(**one) for about, one in known.items()}
     standing = {one.about: one for one in (*_verdict(reading), *_findings(reading))}
     begun = [one for one in standing.values() if _begins(one, episodes.get(one.about))]
     ended = any(_is_verdict(about) for about in standing)
     if any(_is_verdict(one.about) for one in begun):  # the rest is its evidence, and no alert of its own
-        known = (said := episodes.get(ROLL_BACK)) is not None and said.severity is not None
-        told = [one for one in begun if _is_verdict(one.about) and not (one.about == FAILED and known)]
+        told_before = (said := episodes.get(ROLL_BACK)) is not None and said.severity is not None
+        told = [one for one in begun if _is_verdict(one.about) and not (one.about == FAILED and told_before)]
         held_back = set[str]()
     else:  # whoever was told to end the run need not hear of each thing that follows from not doing so
         held_back = {one.about for one in begun if ended and one.severity == "concern"}
@@ -76,13 +78,22 @@ def new_alerts(
     for about in episodes.keys() - standing.keys():
         if not (ended and _is_verdict(about)):  # a stop that becomes a roll back is not withdrawn
             episodes[about] = _is_gone(episodes[about], step, span=COOL_DOWN * _plan(reading))
-    return _remember(episodes, life), alerts
+    return {"life": life, "episodes": {about: asdict(one) for about, one in episodes.items()}}, alerts
 
 
-def silence(run: str, *, step: int, says: str, life: int = 0) -> Alert:
-    """Return the alert that nothing was logged after `step`, the same for the same step."""
-    key = key_of(f"{run}\0{life}", "silence", step)
-    return Alert(run, "silence", step, step, "concern", _line(says), (), None, key)
+def silence(run: str, seconds: float, step: int, gap: float | None, *, life: int = 0) -> Alert:
+    """Return the alert that nothing was logged after `step` for so long, the same for the same step.
+
+    >>> silence("a", 660, 40, 12.0).says, silence("a", 1800, 2, None).says
+    ('No log rows for 11 min after step 40 (typical: every 12 s).', \
+'No log rows for 30 min after step 2 (step time not known yet).')
+    """
+    if gap is None:
+        usual = "step time not known yet"
+    else:
+        usual = f"typical: every {duration(gap)}" if gap >= 0.5 else "typical: several per second"
+    says = f"No log rows for {duration(seconds)} after step {step} ({usual})."
+    return Alert(run, "silence", step, step, "concern", says, (), None, key_of(f"{run}\0{life}", "silence", step))
 
 
 def best_checkpoint(best: BestCheckpoint | None) -> str | None:
@@ -131,15 +142,10 @@ def _findings(reading: Reading) -> Iterable[Notice]:
             continue
         rank = SEVERITIES.index(one.severity)
         if one.id not in seen or SEVERITIES.index(seen[one.id].severity) < rank:
-            seen[one.id] = Notice(one.id, one.severity, _told(one), one.since_step, _where(one))
+            shown = ((each, steps(each.first_step, each.last_step)) for each in one.evidence)
+            where = tuple(f"{each.signal}, {span}" + (f": {each.text}" if each.text else "") for each, span in shown)
+            seen[one.id] = Notice(one.id, one.severity, _told(one), one.since_step, where)
     return seen.values()
-
-
-def _where(finding: Finding) -> tuple[str, ...]:
-    return tuple(
-        f"{one.signal}, {steps(one.first_step, one.last_step)}" + (f": {one.text}" if one.text else "")
-        for one in finding.evidence
-    )
 
 
 def _is_verdict(about: str) -> bool:
@@ -183,15 +189,3 @@ def _line(text: str) -> str:
     """Return `text` on one line, printable and short."""
     text = printable(" ".join(text.split()))
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1].rsplit(" ", 1)[0] + "…"
-
-
-def _remember(episodes: Mapping[str, Episode], life: int) -> dict[str, object]:
-    return {"life": life, "episodes": {about: asdict(one) for about, one in episodes.items()}}
-
-
-def _remembered(data: Mapping[str, object], life: int) -> dict[str, Episode]:
-    """Return what `_remember` gave; nothing if the log was replaced."""
-    episodes = data.get("episodes", {})
-    if data.get("life") != life or not isinstance(episodes, dict):
-        return {}
-    return {about: Episode(**one) for about, one in episodes.items()}

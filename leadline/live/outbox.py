@@ -1,8 +1,8 @@
 """Send alerts from the state file to the channels, each in a thread of its own.
 
-An alert is marked as handed over before it is sent, and as sent after. After a kill in between it is sent again if the
-channel allows it, with the same key and a note that it may be a duplicate (docs/live.md). After a failure a channel
-pauses, twice as long each time; only its own alerts wait.
+An alert is marked as handed over before it is sent, and as sent after. After a kill in between, or a failure, it is
+sent again with the same key and a note that it may be a duplicate (docs/live.md). After a failure a channel pauses,
+twice as long each time; only its own alerts wait.
 """
 
 from __future__ import annotations
@@ -29,21 +29,14 @@ FETCHED = 1000  # alerts at a time, at least
 class Outbox:
     """All channels of a watch."""
 
-    def __init__(
-        self,
-        store: Store,
-        channels: Sequence[Channel],
-        *,
-        say: Callable[[str], None],
-    ) -> None:
-        self.names = tuple(channel.name for channel in channels)
+    def __init__(self, store: Store, channels: Sequence[Channel], *, say: Callable[[str], None]) -> None:
+        self._names = {channel.name for channel in channels}
         self._store, self._say = store, say
         self._senders = [Sender(store, one, say=say) for one in channels]
 
     def start(self) -> None:
         """Begin with what an earlier watch left behind."""
-        waiting = {row.channel for row in self._store.pending_alerts(time.time())} - set(self.names)
-        if waiting:
+        if waiting := {row.channel for row in self._store.pending_alerts(time.time())} - self._names:
             self._say(f"Alerts are waiting for channels that are no longer configured: {', '.join(sorted(waiting))}.")
         for sender in self._senders:
             sender.start()
@@ -80,7 +73,6 @@ class Sender(threading.Thread):
         self._woken, self._ending = threading.Event(), threading.Event()
         self._failures, self._not_before = 0, float("-inf")
         self._spaced_until = float("-inf")
-        self._unsure: set[int] = set()  # alerts that may have arrived
         self._unwritten: list[Callable[[], None]] = []  # what the store did not take yet
 
     def wake(self) -> None:
@@ -109,53 +101,41 @@ class Sender(threading.Thread):
         self._write_up()
         while self._may_send(hurry) and (groups := self._due()):
             while groups and self._may_send(hurry):
-                self._mark([row.id for row in groups[0]], "handed")  # raises: then nothing is sent, and it stays due
-                self._send(groups.pop(0))
+                rows = groups.pop(0)
+                # Raises: then nothing is sent, and it stays due.
+                self._store.mark([row.id for row in rows], self._channel.name, self._clock(), "handed")
+                self._send(rows)
 
     def _may_send(self, hurry: bool) -> bool:
         now = self._steady()
         return now >= self._not_before and (hurry or now >= self._spaced_until)
 
     def _due(self) -> list[tuple[Delivery, ...]]:
-        """Return what is to be sent now, in groups. Only this thread changes deliveries of this channel, and each is
-        sent before the next are asked for: one that is handed over was so by a watch that was killed."""
+        """Return what is to be sent now, in groups: first what was never tried."""
         most = self._channel.most
         limit = max(most, FETCHED)
         rows = self._store.pending_alerts(self._clock(), channel=self._channel.name, limit=limit)
-        if handed := [row for row in rows if row.handed]:
-            if self._channel.repeats:
-                return list(_together(handed))
-            problem = "the watch ended while it was sent; it is not sent again"
-            self._mark([row.id for row in handed], "failed", problem=problem)
-            return self._due()
-        fresh = [row for row in rows if row.attempts == 0]
-        if fresh:
+        if fresh := [row for row in rows if row.attempts == 0]:
             return [tuple(fresh[first : first + most]) for first in range(0, len(fresh), most)]
         groups = list(_together(rows))
         return groups[:-1] if len(rows) == limit and len(groups) > 1 else groups  # the last may not be whole
 
-    def _mark(self, ids: Sequence[int], state: State, *, next_try: float = 0.0, problem: str = "") -> None:
-        self._store.mark(ids, self._channel.name, self._clock(), state, next_try=next_try, problem=problem)
-
     def _send(self, rows: tuple[Delivery, ...]) -> None:
-        ids = [row.id for row in rows]
-        self._unsure.update(row.id for row in rows if row.handed)
-        message = Message(tuple(row.alert for row in rows), again=not self._unsure.isdisjoint(ids))
+        message = Message(tuple(row.alert for row in rows), again=rows[0].attempts > 0)
         try:
             self._channel.tell(message)
         except Undelivered as error:
             self._failed(rows, message, error)
         except Exception as error:  # a bug in a channel must not silence it, nor show what it was sent
-            self._failed(rows, message, Undelivered(f"an unexpected {type(error).__name__}", unsure=True))
+            self._failed(rows, message, Undelivered(f"an unexpected {type(error).__name__}"))
         else:
-            self._arrived(ids)
+            self._arrived([row.id for row in rows])
 
     def _arrived(self, ids: Sequence[int]) -> None:
         if self._failures:
             self._say(f"Alerts by {self._channel.name} work again.")
         self._failures = 0
         self._spaced_until = self._steady() + self._channel.spacing
-        self._unsure.difference_update(ids)
         self._write(partial(self._store.mark, ids, self._channel.name, self._clock(), "sent"))
 
     def _failed(self, rows: tuple[Delivery, ...], message: Message, error: Undelivered) -> None:
@@ -167,13 +147,10 @@ class Sender(threading.Thread):
                 self._say(f"Alerts by {name} fail: {error}. Retrying in {pause:.0f} s, then less often.")
             self._failures += 1
             self._not_before = self._steady() + pause
-            worn_out = max(row.attempts for row in rows) + 1 >= ATTEMPTS
-            next_try = None if worn_out or (error.unsure and not self._channel.repeats) else now + pause
+            if max(row.attempts for row in rows) + 1 < ATTEMPTS:
+                next_try = now + pause
         if next_try is None:
             self._say(f"Dropped {len(ids)} alert{'s' * (len(ids) != 1)} by {name}: {error}.")
-            self._unsure.difference_update(ids)
-        elif error.unsure:
-            self._unsure.update(ids)
         state: State = "failed" if next_try is None else "pending"
         self._write(partial(self._store.mark, ids, name, now, state, next_try=next_try or now, problem=str(error)))
 

@@ -106,7 +106,6 @@ class Delivery:
     alert: Alert
     attempts: int
     tried_at: float | None  # when it was last sent; the same for what was sent together
-    handed: bool  # it was handed over, and a crash came before the answer: it may have arrived
 
 
 @dataclass(frozen=True, slots=True, eq=False)

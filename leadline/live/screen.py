@@ -6,7 +6,9 @@ import os
 import re
 import select
 import sys
+import termios
 import time
+import tty
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +28,7 @@ from ..shelf.row import NEEDS, Need
 from ..shelf.summary import need_of
 from ..words.serve import ago, verdict_called
 from .follow import NamedPath
-from .watched import Watched
+from .schedule import Watched
 
 KEYS = "l check now   q quit"
 KEY = re.compile(r"\x1b[\[O][A-D]|.", re.DOTALL)  # an arrow comes as three characters
@@ -174,12 +176,9 @@ def _paths(places: Sequence[NamedPath]) -> str:
 def keys() -> Iterator[Keys]:
     """Yield the keyboard: single key presses if standard input is a terminal."""
     try:
-        import termios
-        import tty
-
         file = sys.stdin.fileno()
         before = termios.tcgetattr(file)
-    except (ImportError, OSError, ValueError):  # no terminal, or none of this kind
+    except (OSError, ValueError, termios.error):  # no terminal
         yield Keys(None)
         return
     try:

@@ -15,19 +15,18 @@ from functools import partial
 from ..errors import BadOrder
 from ..records import replace
 from ..report.plain import printable
-from . import memory, metrics
+from . import metrics
 from .acting.orders import Action
 from .entries import Options
 from .heartbeat import Heartbeat
 from .outbox import Outbox
-from .places import state_file
 from .records import Made
+from .schedule import Watched
 from .screen import Screen, keys
 from .settling import Settling
-from .store import Store
+from .store import Store, state_file
 from .telling import open_channels
 from .watch import Watch
-from .watched import Watched
 
 TICK = 1.0  # seconds between two looks at signals, at most
 DRAWN = 0.25  # and at keys, in the live view
@@ -40,9 +39,7 @@ Signals = tuple[threading.Event, threading.Event]  # set when a signal came: to 
 def _signals() -> Iterator[Signals]:
     """Catch SIGTERM and SIGINT, which end the watch cleanly, and SIGUSR1, which requests a check."""
     end, look = threading.Event(), threading.Event()
-    wanted = {signal.SIGTERM: end, signal.SIGINT: end}
-    if hasattr(signal, "SIGUSR1"):
-        wanted[signal.SIGUSR1] = look
+    wanted = {signal.SIGTERM: end, signal.SIGINT: end, signal.SIGUSR1: look}
     before = {number: signal.signal(number, lambda *_, set=one.set: set()) for number, one in wanted.items()}
     try:
         yield end, look
@@ -57,7 +54,6 @@ def run(options: Options) -> None:
         raise BadOrder(
             "--notify stdout would overwrite the live view.", next_step="add --headless, or use another channel"
         )
-    memory.settle()
     with contextlib.ExitStack() as ends:
         store = ends.enter_context(Store(options.state or state_file(options.paths)))
         session = _Session(options, store)
@@ -113,18 +109,12 @@ class _Session:
         self.said: Callable[[str], None] = partial(_print, to="stderr")
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
         self._acts: threading.Thread | None = None
-        self._dropped: dict[str, int] = {}  # by run: dropped checks as far as they were reported
         channels = tuple({channel.name: channel for channel in opened.values()}.values())
         self._outbox = Outbox(store, channels, say=lambda says: self.said(says))
         self._settling = Settling(
             options, store, say=lambda says: self.said(says), done=self._acted, is_alone=self._is_alone
         )
-        self.watch = Watch(
-            options,
-            store,
-            looked=self._looked,
-            problem=lambda says: self.said(says),
-        )
+        self.watch = Watch(options, store, looked=self._looked, problem=lambda says: self.said(says))
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
@@ -169,10 +159,8 @@ class _Session:
     def _looked(self, watched: Watched, made: Made) -> None:
         look = made.look
         if self.options.headless:
-            if watched.dropped > self._dropped.get(watched.identity, 0):
-                _print(f"{watched.name}: {watched.dropped} checks dropped so far for lack of time")
-                self._dropped[watched.identity] = watched.dropped
-            _print(f"{watched.name} step {look.step}: {look.says}")
+            behind = f" ({watched.dropped} checks dropped so far for lack of time)" if watched.dropped else ""
+            _print(f"{watched.name} step {look.step}: {look.says}{behind}")
         if made.alerts:
             self._outbox.wake()
 

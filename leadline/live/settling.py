@@ -15,14 +15,13 @@ from ..records import dataclass, field, replace
 from ..report.data import dump
 from ..state import replacing
 from .acting.actor import Actor
-from .acting.bar import ENDS, Decision, Said, may_act, said
-from .acting.orders import Action, Life, parse
+from .acting.orders import ENDS, Action, Decision, Life, Said, may_act, parse, said
 from .acting.process import Identity
 from .acting.writer import RunFiles
 from .entries import Options, WatchEntry
 from .records import Look
+from .schedule import Watched
 from .store import Store
-from .watched import Watched
 
 RECENT = 60  # checks of an earlier watch that count for acting
 REMEMBERED = 10_000  # and of this one: with --interval there may be many
@@ -38,7 +37,6 @@ class _Standing:
     growths: int = 0  # how often the log had grown when this was last settled
     said: deque[Said] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     dates: list[tuple[float, int]] = field(default_factory=list)  # when checks saw which step
-    decided: tuple[tuple[str, float], Decision] | None = None  # after which check, and what
     reached: tuple[int, float] | None = None  # the last step that was due when the bar was reached, and when
     answered: tuple[str, bool] | None = None  # the last check in the answer file, and whether to act
 
@@ -72,10 +70,7 @@ class Settling:
         self._answers: dict[str, Mapping[str, object]] = {}  # by run
         self._standings: dict[str, _Standing] = {}
         self._actors = {entry.path: self._actor(entry, entry.act) for entry in options.entries if entry.act is not None}
-
-    @property
-    def has_orders(self) -> bool:
-        return bool(self._actors) or self._answer is not None
+        self.has_orders = bool(self._actors) or self._answer is not None
 
     def settle(self, watched: Watched) -> None:
         """Do what follows from what is known of a run by now. Raises sqlite3.Error: it stays due."""
@@ -108,9 +103,7 @@ class Settling:
             return may_act(())
         heard = self._said(standing, watched)
         older = float("-inf") if actor is None else actor.older(self._files(watched))
-        if standing.decided is None or standing.decided[0] != (look.digest, older):
-            standing.decided = (look.digest, older), may_act([one for one in heard if one.step > older])
-        return standing.decided[1]
+        return may_act([one for one in heard if one.step > older])
 
     def _standing(self, watched: Watched, look: Look) -> _Standing:
         standing, attempt = self._standings.get(watched.identity), (look.life, look.attempt)

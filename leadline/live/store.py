@@ -6,6 +6,7 @@ steps give the same check again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -17,11 +18,11 @@ from pathlib import Path
 from ..errors import BadState
 from ..shelf.base import Sqlite, unusable
 from ..shelf.people import is_muted
-from .lock import holder, locked
-from .places import is_shared, state_files
+from ..state import state_folder
 from .records import Alert, Cursor, Delivery, Look, Made, State
 
 CALLED = "state file"
+SUFFIX = ".watch.db"
 PATIENCE = 5.0  # seconds to wait for another program that holds the file
 LOOK = tuple(name for name in Look.__slots__ if name != "id")  # the columns of a check
 
@@ -113,25 +114,25 @@ class Store:
 
     # --- alerts on their way
 
-    def put_alerts(self, run: int, alerts: Sequence[Alert], channels: Sequence[str], now: float) -> int:
-        """Write down alerts that no check brought, such as silence; return how many were new."""
+    def put_alerts(self, run: int, alerts: Sequence[Alert], channels: Sequence[str], now: float) -> None:
+        """Write down alerts that no check brought, such as silence."""
         with self._base.writing() as base:
-            return self._put_alerts(base, run, None, now, alerts, channels)
+            self._put_alerts(base, run, None, now, alerts, channels)
 
     def pending_alerts(self, now: float, *, channel: str | None = None, limit: int = 1000) -> tuple[Delivery, ...]:
-        """Return what is due: what was handed over and never confirmed, then untried alerts, then the oldest: one bad
-        message must not delay the others. A clock that was set back delays nothing: what was last tried in the future
-        is due."""
+        """Return what is due, what was handed over and never confirmed among it: untried alerts, then the oldest, since
+        one bad message must not delay the others. A clock that was set back delays nothing: what was last tried in the
+        future is due."""
         rows = self._base.rows(
-            "SELECT alerts.id, channel, alerts.alert, attempts, tried_at, state = 'handed' FROM deliveries"
+            "SELECT alerts.id, channel, alerts.alert, attempts, tried_at FROM deliveries"
             " JOIN alerts ON alerts.id = deliveries.alert WHERE (? IS NULL OR channel = ?) AND (state = 'handed'"
             " OR state = 'pending' AND (next_try <= ? OR tried_at > ? OR attempts = 0))"
-            " ORDER BY state = 'pending', attempts > 0, tried_at, alerts.id LIMIT ?",
+            " ORDER BY attempts > 0, tried_at, alerts.id LIMIT ?",
             (channel, channel, now, now, limit),
         )
         return tuple(
-            Delivery(number, name, Alert.from_data(json.loads(alert)), attempts, tried_at, bool(handed))
-            for number, name, alert, attempts, tried_at, handed in rows
+            Delivery(number, name, Alert.from_data(json.loads(alert)), attempts, tried_at)
+            for number, name, alert, attempts, tried_at in rows
         )
 
     def mark(
@@ -192,14 +193,15 @@ class Store:
         file = self.path.with_name(self.path.name + ".lock")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._lock = locked(file)
+            self._lock = _locked(file)
             if self._lock is not None:  # and before sqlite makes the file: only its owner may read it
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
         except OSError as error:
             raise unusable(self.path, error, CALLED) from error
         if self._lock is None:
+            holder = file.read_bytes()[:20].decode("ascii", errors="ignore").strip()
             raise BadState(
-                f"Another watch is writing to the state file {self.path}{holder(file)}.",
+                f"Another watch is writing to the state file {self.path}{f' (process {holder})' if holder else ''}.",
                 next_step="stop that one, or pass another file with --state",
             )
 
@@ -211,23 +213,18 @@ class Store:
         now: float,
         found: Sequence[Alert],
         channels: Sequence[str],
-    ) -> int:
-        new = 0
+    ) -> None:
         for one in found:
             put = base.execute(
                 "INSERT INTO alerts (run, look, key, at, alert) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
                 (run, look, one.key, now, json.dumps(one.as_data())),
             )
-            if not put.rowcount:
-                continue
-            new += 1
-            if channels and is_muted(one.run, one.about, now):
-                continue  # it is written down and not sent
+            if not put.rowcount or (channels and is_muted(one.run, one.about, now)):
+                continue  # it is known, or written down and not sent
             base.executemany(
                 "INSERT INTO deliveries (alert, channel, state, next_try) VALUES (?, ?, 'pending', ?)",
                 [(put.lastrowid, channel, now) for channel in dict.fromkeys(channels)],
             )
-        return new
 
 
 def _prepare(base: Sqlite) -> None:
@@ -241,14 +238,46 @@ def _prepare(base: Sqlite) -> None:
         if not version:
             raise sqlite3.OperationalError("nothing was ever written")
         return
-    # A write-ahead log is shared through memory, which only one machine has.
-    base.run(f"PRAGMA journal_mode = {'DELETE' if is_shared(base.path) else 'WAL'}")
+    base.run("PRAGMA journal_mode = DELETE")  # a write-ahead log needs memory that machines with one disk do not share
     base.run("PRAGMA synchronous = FULL")  # an alert that was sent must be known as sent after a power cut
     base.run("PRAGMA foreign_keys = ON")
     if not version:
         with base.writing() as connection:
             for statement in (*SCHEMA.split(";"), f"PRAGMA user_version = {VERSION}"):
                 connection.execute(statement)
+
+
+def _locked(path: Path) -> int | None:
+    """Lock a file that lies beside what it guards, without waiting; return its number: the system releases it however
+    the process ends. None if another process holds it. The file stays: removing it would race with a process that opens
+    it now."""
+    import fcntl  # not on Windows, where a history can be read
+
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(file)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise  # a disk without locks
+    os.ftruncate(file, 0)
+    os.write(file, str(os.getpid()).encode())
+    return file
+
+
+def state_file(paths: Sequence[str]) -> Path:
+    """Return the state file of a watch of these paths, in whatever order."""
+    whole = sorted(path if "://" in path else str(Path(path).absolute()) for path in paths)
+    digest = hashlib.sha256("\0".join(whole).encode("utf-8", errors="surrogateescape")).hexdigest()[:12]
+    first = "".join(letter if letter.isalnum() else "-" for letter in Path(whole[0]).name)[:40]
+    return state_folder() / f"{first}-{digest}{SUFFIX}"
+
+
+def state_files() -> list[Path]:
+    """Return all state files in the user's folder, the latest first."""
+    found = state_folder().glob(f"*{SUFFIX}")
+    return sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)
 
 
 def stores(state: Path | None) -> Iterator[Store]:

@@ -6,6 +6,7 @@ of CPU time. All checks together take a share of one core: if more are due, olde
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import threading
 import time
@@ -13,23 +14,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from ..contract import ChartData
 from ..digits import duration
 from ..errors import LeadlineError
 from ..inside.quiet import Once
+from ..pipeline import read_run
 from ..plan import plan_of
+from ..report.data import as_data, dump
 from ..shelf.summary import SILENT
 from ..shelf.summary import patience as silent_after
-from ..words import live as words
+from ..words.verdict import headline
 from .entries import Options, WatchEntry
-from .follow import NamedPath, Sighting
-from .look import make_look
+from .follow import DEADLINE, FORCED, NamedPath, Polled, Polling, Sighting
 from .memory import give_back
-from .onsets import silence
-from .polling import DEADLINE, FORCED, Polled, Polling
-from .records import Cursor, Made
-from .schedule import Due, LookSchedule
+from .onsets import new_alerts, silence
+from .records import Cursor, Look, Made
+from .schedule import Due, LookSchedule, Watched
 from .store import Store
-from .watched import Watched
 
 LOOKING = 0.6  # of one core: the rest of the time no look is made
 MOMENT = 0.5  # seconds of following after which signals and keys are looked at
@@ -121,15 +122,16 @@ class Watch:
             place.again()
             self._trouble(error)
         except Exception as error:  # one path must not end the watch of the others
-            self._told_once(words.CANNOT_FOLLOW.format(place.path, type(error).__name__, error))
+            self._told_once(f"Can't follow {place.path}: {type(error).__name__}: {error}")
         self._problems_of(place)
 
     def _speak_of_hanging(self) -> None:
         hanging = set(self._polling.hanging())
         for place in hanging - self.hanging:
-            self._problem(words.HANGS.format(place.path, duration(DEADLINE)))
+            says = f"{place.path} has not responded for {duration(DEADLINE)}; other runs are still followed."
+            self._problem(says)
         for place in self.hanging - hanging:
-            self._problem(words.ANSWERS_AGAIN.format(place.path))
+            self._problem(f"{place.path} responds again.")
         self.hanging = hanging
 
     def ask(self) -> None:
@@ -251,8 +253,7 @@ class Watch:
         plan = plan_of(sighting.run, self._planned(watched))
         if sighting.over or (plan is not None and plan.ended is not None):
             return
-        says = words.silence(still, sighting.current, watched.gap)
-        alert = silence(watched.identity, step=sighting.current, says=says, life=watched.cursor.life)
+        alert = silence(watched.identity, still, sighting.current, watched.gap, life=watched.cursor.life)
         try:
             self.store.put_alerts(watched.number, [alert], self._entry(watched).tell, self._wall())
         except sqlite3.Error as error:
@@ -277,7 +278,7 @@ class Watch:
             except LeadlineError as error:
                 self._told_once(error.what)
             except Exception as error:  # one run must not end the watch of the others
-                self._told_once(words.LOOK_FAILED.format(watched.name, type(error).__name__, error))
+                self._told_once(f"Check of {watched.name} failed: {type(error).__name__}: {error}")
             finally:
                 give_back()
                 rest = (time.thread_time() - worked) * (1 / (self._share or LOOKING) - 1)
@@ -309,17 +310,7 @@ class Watch:
     def _look(self, watched: Watched, due: Due) -> None:
         with self._work:
             cursor, sighting = watched.cursor, watched.sighting
-        made = self._with_store(
-            lambda: make_look(
-                self.store,
-                watched.number,
-                sighting,
-                cursor.life,
-                due,
-                self._entry(watched),
-                at=self._wall(),
-            )
-        )
+        made = self._with_store(lambda: self._made(watched, sighting, cursor.life, due))
         if made is None or watched.cursor.life != cursor.life:
             return  # ended, or the log began anew meanwhile
         if due.why in ("first", "schedule", "jump"):  # the others lie beside what the schedule has come to
@@ -338,6 +329,31 @@ class Watch:
         if new:
             self._looked(watched, made)
 
+    def _made(self, watched: Watched, sighting: Sighting, life: int, due: Due) -> Made:
+        """Read the run as it stood at the step that is due. The reading knows nothing of earlier checks: they come in
+        afterwards, to find what is new."""
+        wanted, at = self._entry(watched), self._wall()
+        reading = read_run(sighting.run.until(due.step), budget=wanted.budget, price=wanted.price, charts="main")
+        told, alerts = new_alerts(self.store.told(watched.number), reading, run=sighting.identity, life=life)
+        judgement = reading.judgement
+        body = dump(as_data(replace(reading, chart_data=ChartData()))).encode()  # the log can be drawn again
+        look = Look(
+            run=sighting.identity,
+            life=life,
+            step=due.step,
+            points=due.points,
+            why=due.why,
+            at=at,
+            verdict=judgement.verdict,
+            p_continue_pays=judgement.p_continue_pays,
+            best_step=None if judgement.best_checkpoint is None else judgement.best_checkpoint.step,
+            says=headline(judgement),
+            digest=hashlib.sha256(body).hexdigest(),
+            reading=body,
+            attempt=sighting.attempt,
+        )
+        return Made(look, reading, alerts, told)
+
     def _with_store(self, work: Callable[[], _Result]) -> _Result | None:
         """Return the result of `work`, retried while the state file can't be used; None if the watch ends."""
         while True:
@@ -353,7 +369,7 @@ class Watch:
     # --- what goes wrong
 
     def _trouble(self, error: sqlite3.Error) -> None:
-        self._told_once(words.STATE_NOT_WRITTEN.format(self.store.path, error))
+        self._told_once(f"Can't write state file {self.store.path}: {error}; retrying.")
 
     def _problems_of(self, place: NamedPath) -> None:
         """Say once why a path shows no run, and again if it had shown one in between."""

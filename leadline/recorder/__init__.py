@@ -6,23 +6,27 @@ is recorded.
 
 from __future__ import annotations
 
-import contextlib
+import errno
+import itertools
 import math
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from ..errors import CannotWrite, LeadlineError, MissingExtra
+from ..inside.journal import Appended
+from ..state import replacing
 from .gpus import Gpus
 from .phases import LoggedPhases
 from .processes import Processes
-from .record import RecordFile
-
-__all__ = ["EVERY", "LARGEST", "Recorder"]
 
 EVERY = 2.0  # seconds between two samples: steps of RL runs take many times that
 LARGEST = 1 << 26  # bytes of each record; a record that is full is thinned, so it never ends
+
+TIME = 23  # letters of a time that rows of one sample share: "2026/11/15 09:12:20.435"
+THINNEST = 4096  # samples that became one: if a single one is too large, thinning must end
 
 
 class Sampler(Protocol):
@@ -33,8 +37,6 @@ class Sampler(Protocol):
 
     def sample(self, now: float) -> bytes:
         """Return the lines of one sample; none if there is nothing new."""
-
-    def close(self) -> None: ...
 
 
 class Recorder:
@@ -47,11 +49,13 @@ class Recorder:
         log: Path | None = None,
         every: float = EVERY,
         largest: int = LARGEST,
+        say: Callable[[str], object] = lambda note: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`log`: the run's log or folder, for its phases. Raise if there is nothing to record or no place for it."""
+        """`log`: the run's log or folder, for its phases. `say` is called once for each note. Raise if there is nothing
+        to record or no place for it."""
         self.notes: list[str] = []  # what cannot be recorded, and why
-        self._clock, self._every = clock, every
+        self._say, self._clock, self._every = say, clock, every
         self._records: list[tuple[Sampler, RecordFile]] = []
         missing: list[MissingExtra] = []
         parts: list[Sampler] = []
@@ -94,23 +98,76 @@ class Recorder:
     def run(self, seconds: float | None = None) -> None:
         """Sample until interrupted, or for so many seconds."""
         begun, until = time.monotonic(), math.inf if seconds is None else seconds
-        try:
-            while True:
-                self.sample()
-                # A record that was thinned once is sampled half as often, so that all of it is equally fine.
-                pace = self._every * max((record.thinned for _, record in self._records), default=1)
-                if (passed := time.monotonic() - begun) >= until:
-                    break
-                time.sleep(min(pace - passed % pace, until - passed))
-        finally:
-            self._close()
+        while True:
+            self.sample()
+            # A record that was thinned once is sampled half as often, so that all of it is equally fine.
+            pace = self._every * max((record.thinned for _, record in self._records), default=1)
+            if (passed := time.monotonic() - begun) >= until:
+                return
+            time.sleep(min(pace - passed % pace, until - passed))
 
     def _note(self, says: str) -> None:
         if says not in self.notes:
             self.notes.append(says)
+            self._say(says)
 
-    def _close(self) -> None:
-        for part, record in self._records:
-            with contextlib.suppress(Exception):
-                part.close()
-                record.close()
+
+class RecordFile:
+    """A file that samples are appended to, one or more lines each. It never ends: when it is full, every second sample
+    is dropped and the others stay."""
+
+    def __init__(self, folder: Path, name: str, header: bytes, *, largest: int) -> None:
+        """Raise OSError if it can't be written. The file itself begins with the first sample."""
+        self.path = _place(folder, name, header)
+        self.thinned = 1  # how many samples became one, by now
+        self._header, self._largest = header, largest
+        self._file: Appended | None = None
+        place = self.path if self.path.exists() else folder
+        for mode, number in ((os.F_OK, errno.ENOENT), (os.W_OK, errno.EACCES)):
+            if not os.access(place, mode):
+                raise OSError(number, os.strerror(number), str(place))
+
+    def append(self, lines: bytes) -> None:
+        """Append one sample: whole lines in one write."""
+        if self._file is None:
+            self._file = Appended(self.path)
+            if self._header and self.path.stat().st_size == 0:
+                self._file.write(self._header)
+        self._file.write(lines)
+        if self.path.stat().st_size > self._largest:
+            self._thin()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _thin(self) -> None:
+        """Keep every second sample."""
+        count, last = 0, b""
+        with self.path.open("rb") as old, replacing(self.path) as new:
+            for line in old:
+                if line == self._header:
+                    if not new.tell():
+                        new.write(line)
+                    continue
+                if line[:TIME] != last or not self._header:
+                    last, count = line[:TIME], count + 1
+                if count % 2:
+                    new.write(line)
+        self.close()
+        self.thinned = min(2 * self.thinned, THINNEST)
+
+
+def _place(folder: Path, name: str, header: bytes) -> Path:
+    """Return where to write: `name`, with a number if a file of that name has another header."""
+    stem, suffix = Path(name).stem, Path(name).suffix
+    for number in itertools.count(1):
+        path = folder / (name if number == 1 else f"{stem}-{number}{suffix}")
+        try:
+            with path.open("rb") as file:
+                if not header or file.readline(len(header) + 1) in (b"", header):
+                    break
+        except FileNotFoundError:
+            break
+    return path

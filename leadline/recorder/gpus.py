@@ -50,9 +50,6 @@ class Gpus:
                 self._retry_at = now + RETRY
         return "".join(rows).encode()
 
-    def close(self) -> None:
-        self._nvml.nvmlShutdown()
-
     def _connect(self) -> None:
         self._nvml.nvmlInit()
         self._count = max(self._count, self._nvml.nvmlDeviceGetCount())

@@ -32,20 +32,26 @@ class LoggedPhases:
         self._log, self._every, self._note = log, every, note
         self._file = folder / self.NAME
         self._reader: Reader | None = None
-        self._seen_any = False
         self._last_step = last_step(self._file) if self._is_ours() else None
 
     def sample(self, now: float) -> bytes:
         if not self._is_ours():
             self._note(f"{self.NAME} is written by the run itself, so phases are not taken from its log")
             return b""
+        first_look = self._reader is None
         self._reader = self._reader or _reader_of(self._log)
-        if self._reader is None or not (self._reader.update() or not self._seen_any):
+        if self._reader is None or not (self._reader.update() or first_look):
             return b""
-        return self._new_rows(self._reader.log, now)
-
-    def close(self) -> None:
-        self._reader = None
+        found = _timings(self._reader.log)
+        new = sorted(step for step in found if self._last_step is None or step > self._last_step)
+        lines = []
+        for step in new:
+            # Of rows that came together, or were there before us, we know only that they are not newer than now.
+            appeared = now if step == new[-1] and not first_look else None
+            values, walls = found[step]
+            lines.append(self._laid_out(step, values, max(walls, default=None), appeared))
+            self._last_step = step
+        return b"".join(lines)
 
     def _is_ours(self) -> bool:
         """Return whether the file is ours to write: its first line is, or there is none."""
@@ -56,20 +62,10 @@ class LoggedPhases:
             return True
         return not first or f'"by":"{BY}"'.encode() in first
 
-    def _new_rows(self, log: Log, now: float) -> bytes:
-        first_look, self._seen_any = not self._seen_any, True
-        new = {step: row for step, row in _timings(log).items() if self._last_step is None or step > self._last_step}
-        lines = []
-        for step, (values, walls) in sorted(new.items()):
-            # Of rows that came together, or were there before us, we know only that they are not newer than now.
-            appeared = now if step == max(new) and not first_look else None
-            lines.append(self._laid_out(step, values, max(walls, default=None), appeared))
-            self._last_step = step
-        return b"".join(lines)
-
     def _laid_out(self, step: int, values: Mapping[str, float], told: float | None, appeared: float | None) -> bytes:
         """Return the line of a step; none if its phases can't be dated."""
-        whole, spent = timed(values)
+        whole = values.get("step")
+        spent = {name: seconds for name, seconds in values.items() if _is_phase(name, values)}
         total = sum(spent.values())
         if not spent or total <= 0:
             return b""
@@ -103,7 +99,8 @@ def _timings(log: Log) -> dict[int, Timings]:
         name = meaning.canonical.removeprefix("time/")
         for step, value, wall in zip(column.steps.tolist(), column.values.tolist(), column.walls.tolist(), strict=True):
             values, walls = found.setdefault(step, ({}, []))
-            values[name] = value
+            if math.isfinite(value) and value >= 0:
+                values[name] = value
             if math.isfinite(wall):
                 walls.append(wall)
     if by_key and found:
@@ -111,20 +108,15 @@ def _timings(log: Log) -> dict[int, Timings]:
     return found
 
 
-def timed(values: Mapping[str, float]) -> tuple[float | None, dict[str, float]]:
-    """Return the seconds of the whole step, if logged, and of its phases, in the order of the row.
+def _is_phase(name: str, logged: Mapping[str, float]) -> bool:
+    """Return whether a time is that of one phase, and not the sum of others that are logged.
 
-    >>> timed({"generate": 30.0, "update": 13.0, "update_actor": 12.0, "step": 43.0})
-    (43.0, {'generate': 30.0, 'update_actor': 12.0})
+    >>> [_is_phase(name, {"update": 13.0, "update_actor": 12.0}) for name in ("generate", "update", "step")]
+    [True, False, False]
     """
-    good = {name: value for name, value in values.items() if math.isfinite(value) and value >= 0}
-    spent = {
-        name: value for name, value in good.items() if name not in NOT_A_PHASE and "/" not in name and "@" not in name
-    }
-    for name, parts in PARTS.items():
-        if name in spent and any(part in spent for part in parts):
-            del spent[name]  # it is the sum of its parts
-    return good.get("step"), spent
+    if name in NOT_A_PHASE or "/" in name or "@" in name:
+        return False
+    return not any(part in logged for part in PARTS.get(name, ()))
 
 
 def _reader_of(log: Path) -> Reader | None:

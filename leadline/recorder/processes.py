@@ -74,9 +74,6 @@ class Processes:
         procs = [one for key, one in seen.items() if key in self._followed]
         return (json.dumps({"t": round(now, 3), "procs": procs}, separators=(",", ":")) + "\n").encode()
 
-    def close(self) -> None:
-        self._followed.clear()
-
     def _keep(self, seen: dict[Key, dict[str, object]]) -> None:
         """Forget what has ended; if there are too many, those that did nothing for longest make room."""
         alive = [(at, key) for key, at in self._followed.items() if key in seen]

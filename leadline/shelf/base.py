@@ -130,12 +130,15 @@ class Sqlite(Base):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             elif not self.path.is_file():
                 raise sqlite3.OperationalError("there is no such file")
-            mode = "memory" if path.name == MEMORY else "rwc" if write else "ro"
+            # To read what a process that was killed left half written, sqlite has to take that back first.
+            mode = "memory" if path.name == MEMORY else "rwc" if write else "rw"
             address = f"{self.path.as_uri()}?mode={mode}"
             self._base = sqlite3.connect(
                 address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False
             )
             try:
+                if not write:
+                    self.run("PRAGMA query_only = ON")
                 prepare(self)
             except BaseException:
                 self._base.close()

@@ -18,9 +18,8 @@ from extras import needs
 
 from leadline.cli import main
 from leadline.errors import CannotWrite, MissingExtra
-from leadline.recorder import Recorder
+from leadline.recorder import Recorder, RecordFile
 from leadline.recorder.gpus import RETRY, Gpus
-from leadline.recorder.record import RecordFile
 from leadline.sources import open_run
 
 needs("psutil", "record")

@@ -10,7 +10,7 @@ import pytest
 from live.scene import Scene
 
 from leadline.live import watch as watching
-from leadline.live.acting import claims
+from leadline.live.acting import actor
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.store import Store
 from leadline.live.watch import Watch
@@ -43,7 +43,7 @@ def watch(tmp_path: Path) -> Iterator[Callable[..., Watch]]:
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     """A run with a training to be acted on; what is claimed for it is claimed for this test alone."""
-    monkeypatch.setattr(claims, "FIXED", tmp_path / "claims")
+    monkeypatch.setattr(actor, "FIXED", tmp_path / "claims")
     given = Scene(tmp_path)
     yield given
     given.close()

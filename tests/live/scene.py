@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 
 from leadline.live.acting.actor import Actor
-from leadline.live.acting.bar import Decision
-from leadline.live.acting.orders import Life, parse
+from leadline.live.acting.orders import Decision, Life, parse
 from leadline.live.acting.process import below, everything
 from leadline.live.acting.writer import RunFiles
 from leadline.live.store import Store

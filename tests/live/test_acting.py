@@ -23,8 +23,7 @@ from leadline.cli import main
 from leadline.errors import BadOrder
 from leadline.judgement.decide import STOP
 from leadline.live.acting.actor import Actor
-from leadline.live.acting.bar import FOUND, PLATEAU, Said, may_act, said
-from leadline.live.acting.orders import Action, Life, Order, parse
+from leadline.live.acting.orders import FOUND, PLATEAU, Action, Life, Order, Said, may_act, parse, said
 from leadline.live.acting.process import Identity, identify
 from leadline.live.acting.writer import RunFiles, Unclear, resolve
 from leadline.live.store import Store
@@ -330,7 +329,7 @@ def test_a_strange_name_does_not_confuse_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "order",
     ["", "shoot", "sigterm", "sigterm:", "sigterm:abc", "sigterm:-5", "file:", "stop:now", "command:", "slurm:x",
-     "kubectl:x", "ray:", "ray:--address", "slurm:12:explode", "command:'"],
+     "kubectl:x", "ray:7", "slurm:12:explode", "command:'"],
 )  # fmt: skip
 def test_an_order_that_cannot_be_followed_says_what_can(order: str) -> None:
     with pytest.raises(BadOrder, match="--act"):

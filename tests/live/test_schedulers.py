@@ -1,5 +1,5 @@
 """Jobs of a cluster, acted on through its own program: a real Slurm of one node and the real kubectl, where they are
-installed (Debian: slurm-wlm, kubernetes-client); Ray's `ray job` is tried with a recording of what it prints."""
+installed (Debian: slurm-wlm, kubernetes-client)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ from waiting import wait_for
 
 from leadline.errors import BadOrder
 from leadline.live.acting import actor as actors
-from leadline.live.acting import claims
 from leadline.live.acting.actor import Actor
-from leadline.live.acting.bar import Decision
-from leadline.live.acting.orders import Action, Life, parse
+from leadline.live.acting.orders import Action, Decision, Life, parse
 from leadline.live.acting.writer import RunFiles
 from leadline.live.store import Store
 
@@ -69,7 +67,7 @@ while True: time.sleep(0.1)"
 
 @pytest.fixture(autouse=True)
 def _own_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claims, "FIXED", tmp_path / "claims")
+    monkeypatch.setattr(actors, "FIXED", tmp_path / "claims")
     monkeypatch.setattr(actors, "SAMPLED", 0.2)
 
 
@@ -340,26 +338,3 @@ def test_a_pod_is_deleted_and_one_that_would_come_back_is_refused(cluster: type[
         parse("kubectl:ml/grpo")
     with pytest.raises(BadOrder, match="not found"):
         parse("kubectl:ml/other")
-
-
-# --- Ray, by a recording
-
-RAY = """#!/bin/sh
-echo "$@" >> {folder}/asked
-case "$2" in
-status) [ -e {folder}/stopped ] && state=STOPPED || state=RUNNING; echo "Status for job 'raysubmit_x': $state";;
-stop) touch {folder}/stopped; echo "Attempting to stop job 'raysubmit_x'";;
-esac
-"""
-
-
-def test_a_ray_job_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `ray job status` and `ray job stop` print, from a recording: a cluster is too heavy for a test."""
-    ray = tmp_path / "ray"
-    ray.write_text(RAY.format(folder=tmp_path))
-    ray.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    assert [one.state for one in carried_out("ray:raysubmit_x", tmp_path)] == ["sent", "done"]
-    assert (tmp_path / "asked").read_text().splitlines().count("job stop --no-wait raysubmit_x") == 1
-    with pytest.raises(BadOrder, match="not running but stopped"):
-        parse("ray:raysubmit_x")

@@ -22,12 +22,11 @@ from waiting import wait_for
 
 from leadline.cli import main
 from leadline.live import session as sessions
-from leadline.live.acting.bar import Decision
-from leadline.live.acting.orders import Action, Life
+from leadline.live.acting.orders import Action, Decision, Life
 from leadline.live.acting.writer import RunFiles
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look, Made
-from leadline.live.screen import Keys, Screen
+from leadline.live.screen import Keys, Screen, keys
 from leadline.live.session import _Session
 from leadline.live.settling import _Standing
 from leadline.live.store import Store
@@ -151,6 +150,13 @@ def test_a_keyboard_that_is_gone_is_not_asked_again() -> None:
     assert keyboard.wait(0) == ""
 
 
+def test_a_watch_that_is_fed_by_no_terminal_has_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path(os.devnull).open() as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        with keys() as keyboard:
+            assert keyboard.wait(0) == ""
+
+
 def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
     for name in ("a", "b"):
@@ -167,7 +173,7 @@ def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
         wanted = {"run", "step", "verdict", "outcome", "p_continue_pays", "best_checkpoint", "says", "act", "at", "to"}
         assert all(each.keys() == wanted for each in told["runs"])
         assert sorted(file.name for file in tmp_path.iterdir()) == [
-            "a.jsonl", "answer.json", "b.jsonl", "state.db", "state.db-shm", "state.db-wal", "state.db.lock",
+            "a.jsonl", "answer.json", "b.jsonl", "state.db", "state.db.lock",
         ]  # fmt: skip
 
 

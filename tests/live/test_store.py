@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import stat
 import subprocess
@@ -14,7 +13,6 @@ from click.testing import CliRunner
 
 from leadline.cli import main, verbs
 from leadline.errors import BadState
-from leadline.live import places
 from leadline.live.records import Alert, Cursor, Look, Made
 from leadline.live.store import VERSION, Store
 
@@ -69,8 +67,9 @@ def test_all_of_a_look_is_written_or_nothing(tmp_path: Path) -> None:
 def test_an_alert_is_kept_once_and_delivered_to_every_channel(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
         number = store.run("/runs/a", 1.0)
-        assert store.put_alerts(number, [an_alert("k"), an_alert("k")], ["a", "b", "a"], 2.0) == 1
-        assert store.put_alerts(number, [an_alert("k")], ["a"], 3.0) == 0
+        store.put_alerts(number, [an_alert("k"), an_alert("k")], ["a", "b", "a"], 2.0)
+        store.put_alerts(number, [an_alert("k")], ["a"], 3.0)
+        assert store.alerts() == (an_alert("k"),)
         assert [(one.channel, one.alert) for one in store.pending_alerts(9.0)] == [
             ("a", an_alert("k")),
             ("b", an_alert("k")),
@@ -150,21 +149,27 @@ def test_a_lock_that_is_a_link_is_refused_and_its_target_left_alone(tmp_path: Pa
     assert precious.read_text() == "mine"
 
 
-def test_a_disk_that_machines_share_gets_no_log_in_shared_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("leadline.live.store.is_shared", lambda path: True)
+def test_no_log_lies_in_memory_that_machines_with_one_disk_do_not_share(tmp_path: Path) -> None:
     with Store(tmp_path / "state.db") as base:
         base.run("run", 0.0)
         assert sorted(file.name for file in tmp_path.iterdir()) == ["state.db", "state.db.lock"]
 
 
-def test_the_state_beside_a_run_on_a_shared_disk_is_kept_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert places.local_place(tmp_path, "state.db") == tmp_path / "state.db"
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(places, "is_shared", lambda path: path == tmp_path)
-    assert places.local_place(tmp_path, "state.db").parent == tmp_path / "home" / "leadline"
-    monkeypatch.setattr(places, "is_shared", lambda path: True)
-    assert places.local_place(tmp_path, "state.db").parent.name == f"leadline-{os.getuid()}"
+def test_a_history_is_read_after_a_watch_was_killed_while_it_wrote(tmp_path: Path) -> None:
+    state = tmp_path / "state.db"
+    program = """
+import os, sys
+from pathlib import Path
+from leadline.live.store import Store
+store = Store(Path(sys.argv[1]))
+store.run("one", 0.0)
+with store._base.writing() as base:
+    base.execute("PRAGMA cache_size = 1")
+    names = [(f"{number:0999}",) for number in range(99)]
+    base.executemany("INSERT INTO runs (name, first_seen) VALUES (?, 0)", names)
+    os.kill(os.getpid(), 9)
+"""
+    subprocess.run([sys.executable, "-c", program, str(state)], check=False)
+    assert state.with_name("state.db-journal").exists()
+    with Store(state, write=False) as store:
+        assert list(store.names()) == ["one"]

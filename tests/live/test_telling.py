@@ -21,7 +21,8 @@ from live.receivers import MailRules, MailServer, WebServer, serving, trusting
 
 from leadline.errors import BadOrder
 from leadline.live.records import Alert
-from leadline.live.telling import CHANNELS, Channel, Message, Undelivered, open_channels, posting, words
+from leadline.live.telling import CHANNELS, Channel, Message, Undelivered, open_channels, posting
+from leadline.live.telling import message as words
 from leadline.live.telling.mail import SmtpServer, written
 from leadline.report.plain import UNSAFE
 

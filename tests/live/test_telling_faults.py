@@ -21,11 +21,11 @@ from live.receivers import Answering, MailRules, MailServer, SmtpTalk, WebServer
 from live.test_telling import ALERT, CONCERN, TOKEN, by_mail, opened
 from waiting import gone, wait_for
 
-from leadline.live import outbox
+from leadline.live import outbox, telling
 from leadline.live.outbox import Outbox, Sender
 from leadline.live.records import Alert, key_of
 from leadline.live.store import Store
-from leadline.live.telling import Channel, Message, Undelivered, local, mail, open_channels, posting
+from leadline.live.telling import Channel, Message, Undelivered, mail, open_channels, posting
 
 LITTLE = 16 * 2**20  # bytes: what a system may buffer on a line, and far less than what the servers here would send
 
@@ -120,7 +120,6 @@ def test_down() -> None:
         port = free.getsockname()[1]
     error = refused(opened("webhook:$HOOK", HOOK=f"http://127.0.0.1:{port}/{TOKEN}"))
     assert "can't be reached" in str(error)
-    assert not error.unsure
 
 
 def test_a_name_that_does_not_exist() -> None:
@@ -134,7 +133,6 @@ def test_slow(web: WebServer) -> None:
     error = refused(hook(web))
     let_go.set()
     assert "did not answer in time" in str(error)
-    assert error.unsure
 
 
 @pytest.mark.usefixtures("impatient")
@@ -215,7 +213,6 @@ def test_a_certificate_nobody_vouches_for() -> None:
     with serving(server):
         error = refused(hook(server))
     assert "certificate that can't be trusted" in str(error)
-    assert not error.unsure
     assert server.requests == []
 
 
@@ -254,9 +251,8 @@ def test_a_mail_server_that_repeats_the_password_is_not_quoted(post_office: Call
     assert str(error) == "127.0.0.1 refuses the login (535)"
 
 
-def test_a_mail_server_that_hangs_up_leaves_us_unsure(post_office: Callable[..., MailServer]) -> None:
-    error = refused(by_mail(post_office(after_data=None)))
-    assert error.unsure
+def test_a_mail_server_that_hangs_up(post_office: Callable[..., MailServer]) -> None:
+    assert "broke off" in str(refused(by_mail(post_office(after_data=None))))
 
 
 def test_a_mail_server_that_says_no(post_office: Callable[..., MailServer]) -> None:
@@ -292,7 +288,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeyp
     script.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}\nsleep 600\n")
     script.chmod(0o755)
     for patience in (0.5, 5.0, 60.0):  # until a busy machine has started both
-        monkeypatch.setattr(local, "PATIENCE", patience)
+        monkeypatch.setattr(telling, "PATIENCE", patience)
         error = refused(opened(f"command:{script}"))
         assert "was killed" in str(error)
         if started.exists() and started.read_text():
@@ -303,7 +299,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("command", ["/no/such/program", "/etc/passwd", "/bin/false"])
 def test_a_program_that_fails(command: str) -> None:
-    assert not refused(opened(f"command:{command}")).unsure
+    refused(opened(f"command:{command}"))
 
 
 def test_a_program_that_does_not_listen_is_no_trouble(tmp_path: Path) -> None:
@@ -426,7 +422,7 @@ def test_what_was_handed_over_when_the_watch_was_killed_is_sent_again_as_it_was(
     desk.put(replace(CONCERN, key="2" * 32))
     desk.deliver()
     assert desk.counts == {"sent": 3}
-    assert web.requests[0].data["key"] == Message((ALERT, CONCERN)).key  # not mixed with what came later
+    assert Message((ALERT, CONCERN)).key in [one.data["key"] for one in web.requests]  # not mixed with what came later
 
 
 def test_a_person_is_told_that_it_may_be_a_repetition(web: WebServer, state: Store) -> None:
@@ -446,16 +442,6 @@ def test_a_person_is_told_so_after_an_answer_that_never_came(web: WebServer, sta
         desk.deliver()
         desk.clock.wait(1000)
     assert [b"this may be a duplicate" in one.body for one in web.requests] == [False, True, True]
-
-
-def test_standard_output_is_told_at_most_once(state: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    desk = Desk(state, opened("stdout"))
-    desk.put(ALERT)
-    state.mark([1], "stdout", desk.clock.wall, "handed")
-    desk.begin()
-    desk.deliver()
-    assert desk.counts == {"failed": 1}
-    assert capsys.readouterr().out == ""
 
 
 def test_what_was_sent_is_not_sent_again_because_the_state_file_was_locked(

@@ -19,7 +19,7 @@ from leadline.facts.sections import RewardReading
 from leadline.findings.reward_gamed import ResponsesChanged
 from leadline.live.onsets import new_alerts, silence
 from leadline.live.records import Alert
-from leadline.live.telling.words import body
+from leadline.live.telling.message import body
 from leadline.run import Rollout
 from leadline.words.verdict import headline
 
@@ -160,7 +160,7 @@ def test_a_log_that_began_anew_has_no_history() -> None:
 
 
 def test_silence_after_a_step_has_one_key() -> None:
-    first, again, later = (silence("a", step=step, says="Nothing.") for step in (7, 7, 9))
+    first, again, later = (silence("a", 660.0, step, None) for step in (7, 7, 9))
     assert first == again
     assert first.key != later.key
 

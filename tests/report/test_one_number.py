@@ -16,7 +16,7 @@ from leadline import pipeline
 from leadline.contract import Reading
 from leadline.digits import level, number, percent, sure, went
 from leadline.live.onsets import new_alerts
-from leadline.live.telling.words import body
+from leadline.live.telling.message import body
 from leadline.report import data, terminal
 from leadline.report.html import payload
 from leadline.run import Config, Rollout, Rollouts, Run, Series

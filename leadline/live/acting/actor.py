@@ -7,11 +7,14 @@ with a sentence. Everything is written down before it is said.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
+import pwd
+import socket
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,9 +22,7 @@ from pathlib import Path
 from ...report.plain import printable
 from ..store import Store
 from . import programs
-from .bar import Decision
-from .claims import claim
-from .orders import OPEN, SIGNALS, Action, Life, Order, State, begun, latest
+from .orders import OPEN, SIGNALS, Action, Decision, Life, Order, State, begun, latest
 from .process import NotTheSame, clock_at, handles, held, inner_numbers, still_runs, ticks
 from .writer import RunFiles, System, Training, Unclear, left_over, resolve
 
@@ -32,6 +33,11 @@ LAGS = 120.0  # seconds that rows of a process that has ended may still take to 
 PASSES = (errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.EIO)  # may be gone soon
 SEVERAL = "several runs are watched, and it is not known that {what} belongs to this one: name it in a table (--config)"
 KILLED = "Was killed while acting on {what}: it may or may not have happened, and is not repeated. Check it."
+BESIDE = ".leadline-acts"  # where claims lie beside a run
+try:  # the user's one folder for claims, whatever the environment says
+    FIXED = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".local" / "state" / "leadline" / "acts"
+except KeyError:  # a user without a name, as in containers
+    FIXED = Path(f"/var/tmp/leadline-{os.getuid()}/acts")
 
 
 class Actor:
@@ -301,3 +307,26 @@ def _put(path: Path, decision: Decision) -> None:
             raise
     finally:
         beside.unlink(missing_ok=True)
+
+
+def claim(what: str, state: Path, runs: Collection[Path]) -> str | None:
+    """Claim the right to act on something, beside the run and in the user's one folder: two watches of one run,
+    wherever their state is, signal it once. Return None if it is ours, else the other watch. Raises OSError if it can
+    be claimed nowhere."""
+    mine, problem, held = f"{state.absolute()} on {socket.gethostname()}", None, 0
+    name = hashlib.sha256(what.encode("utf-8", errors="surrogateescape")).hexdigest()[:24]
+    for folder in (FIXED, *(run / BESIDE for run in sorted(runs))):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                (folder / name).symlink_to(mine)  # to nothing: a link is there with its text, or not at all
+            owner = str((folder / name).readlink())
+        except OSError as error:
+            problem = error
+            continue
+        if owner != mine:
+            return owner
+        held += 1
+    if problem is not None and not held:
+        raise problem
+    return None

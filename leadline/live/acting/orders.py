@@ -1,4 +1,5 @@
-"""An order as `--act` gives it: the action, what it names, and the record of what came of it."""
+"""An order as `--act` gives it: the action, what it names, the bar that checks must clear first, and the record of what
+came of it. The bar is higher than the one for advising (docs/live.md)."""
 
 from __future__ import annotations
 
@@ -7,23 +8,24 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ...errors import BadOrder
 from ...records import asdict, dataclass
 from ...report.plain import printable
 from ..records import Alert, key_of
 from . import programs
-from .bar import Decision
 from .process import Identity, identify, ticks
 
 SIGNALS = {name: getattr(signal, name.upper()) for name in ("sigterm", "sigint", "sigkill")}
 FORMS = (
     "stop, sigterm:PID[:next], sigint:PID[:next], sigkill:PID[:next], file:PATH,"
-    " slurm:JOBID[:int|:usr1|:full|:requeue], kubectl:NAMESPACE/NAME, ray:JOBID, command:'PROGRAM ...'"
+    " slurm:JOBID[:int|:usr1|:full|:requeue], kubectl:NAMESPACE/NAME, command:'PROGRAM ...'"
 )
 State = Literal["dry", "begun", "sent", "running", "escalated", "orphan", "done", "again", "failed", "refused"]
 OPEN: tuple[State, ...] = ("sent", "running", "escalated", "orphan")  # done; whether the run ended is not known yet
+LOOKS = 2  # in a row, at least, that must say so
+ENDS = ("stop", "roll_back")  # the verdicts by which they do
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,95 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """The bar that checks must clear, and for how long, before a run is stopped."""
+
+    p: float  # the chance of gain must be lower; advising needs less (leadline/judgement/decide.py)
+    span: float  # of the planned steps over which they must agree
+
+
+# Findings show damage that goes on; a plateau may end, so it must hold longer and be surer.
+FOUND = Bar(p=0.08, span=0.05)
+PLATEAU = Bar(p=0.03, span=0.2)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One check, as far as acting needs it."""
+
+    step: int
+    verdict: str
+    p_continue_pays: float | None
+    plan: int  # steps of the plan
+    over: bool = False  # it has ended, by its plan or by what it says itself
+    found: bool = False  # the verdict rests on findings, and not on a plateau alone
+    best: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision to act or not after the last check, and its reason."""
+
+    act: bool
+    verdict: str = "undecided"
+    step: int = 0
+    why: str = ""
+    best: str | None = None
+
+
+def said(reading: Mapping[str, object]) -> Said | None:
+    """Return what a check said, from the JSON of its reading; None if it saw no steps."""
+    run, judgement = reading["run"], reading["judgement"]
+    assert isinstance(run, dict)
+    assert isinstance(judgement, dict)
+    first, last, planned = run["first_step"], run["last_step"], run["planned_steps"]
+    if first is None or last is None:
+        return None
+    best = judgement["best_checkpoint"]
+    return Said(
+        last,
+        judgement["verdict"],
+        judgement["p_continue_pays"],
+        max(planned or 0, last) - first,
+        judgement.get("ended") is not None,
+        bool(judgement["because"]),
+        None if best is None else best["path"] or f"step {best['step']}",
+    )
+
+
+def may_act(looks: Sequence[Said]) -> Decision:
+    """Decide whether the checks of one life of a run, the latest last, are enough to stop it.
+
+    >>> lost = [Said(step, "roll_back", 0.06, plan=100, found=True) for step in (40, 43, 46)]
+    >>> may_act(lost).act, may_act(lost[:2]).act, may_act([*lost, Said(50, "undecided", 0.06, plan=100)]).act
+    (True, False, False)
+    """
+    for bar in (FOUND, PLATEAU):
+        agreed = _streak(looks, bar)
+        if len(agreed) < LOOKS or (last := agreed[-1]).over or last.step - agreed[0].step < bar.span * last.plan:
+            continue
+        most = max(look.p_continue_pays or 0.0 for look in agreed)
+        why = (
+            f"{len(agreed)} checks from step {agreed[0].step} to {last.step} all recommend stopping;"
+            f" chance of gain at most {most:.0%}"
+        )
+        return Decision(True, last.verdict, last.step, why, last.best)
+    return Decision(False, looks[-1].verdict, looks[-1].step, best=looks[-1].best) if looks else Decision(False)
+
+
+def _streak(looks: Sequence[Said], bar: Bar) -> list[Said]:
+    """Return the latest checks in a row that clearly recommend stopping."""
+    agreed: list[Said] = []
+    for look in reversed(looks):
+        p = look.p_continue_pays
+        ended = look.verdict in ENDS and p is not None and p < bar.p
+        if not ended or (bar is FOUND and not look.found):
+            break
+        agreed.append(look)
+    return agreed[::-1]
+
+
+@dataclass(frozen=True, slots=True)
 class Life:
     """One attempt at one run, to which an order is carried out once."""
 
@@ -114,12 +205,9 @@ class Action:
     tree: tuple[str, ...] = ()  # its ancestors and descendants
 
     @classmethod
-    def from_data(cls, data: Mapping[str, object]) -> Action:
-        kept = {name: data[name] for name in cls.__slots__ if name in data}
-        trains, tree = kept.get("trains"), kept.get("tree")
-        kept["trains"] = tuple(Identity.from_data(one) for one in trains) if isinstance(trains, list) else ()
-        kept["tree"] = tuple(map(str, tree)) if isinstance(tree, list) else ()
-        return cls(**{"order": data["kind"], "attempt": 1, **kept})  # type: ignore[arg-type]
+    def from_data(cls, data: Mapping[str, Any]) -> Action:
+        trains = tuple(Identity.from_data(one) for one in data["trains"])
+        return cls(**{**data, "trains": trains, "tree": tuple(data["tree"])})
 
     def alert(self, run: str) -> Alert:
         """Return the alert about it."""

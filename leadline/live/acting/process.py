@@ -23,7 +23,6 @@ ENDED = ("Z", "X")  # a zombie takes no signal
 STARTING = 100  # looks, a thousandth of a second apart, at a process that has no command yet
 PAUSED = ("T", "t")  # stopped by a signal or held by a debugger
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "busybox"))
-KERNELS = ("ipykernel", "ipykernel_launcher", "colab_kernel_launcher", "xeus-python")
 WRITES = os.O_WRONLY | os.O_RDWR
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -77,11 +76,6 @@ class Snapshot:
         words = self.identity.command
         login = words[0].startswith("-")
         return login or not any(word in ("-c", "-m") or not word.startswith("-") for word in words[1:])
-
-    @property
-    def is_kernel(self) -> bool:
-        """Return whether it is a notebook kernel, whose memory is someone's work."""
-        return any(Path(word).stem in KERNELS for word in self.identity.command)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from .process import Identity, Node, Opened, Snapshot
 RELAYS = frozenset(("ssh", "kubectl", "oc", "stern", "tail", "cat", "tee", "journalctl", "nc", "socat", "rsync",
                     "docker", "podman", "nerdctl", "crictl"))  # fmt: skip
 WAITS = frozenset(("timeout", "setsid", "flock", "time", "sudo"))  # start one command, wait, and print nothing
+KERNELS = ("ipykernel", "ipykernel_launcher", "colab_kernel_launcher", "xeus-python")  # of notebooks
 FORKS = ("multiprocessing.spawn", "multiprocessing.forkserver", "multiprocessing.resource_tracker")
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")  # how many processes train together, as launchers set it
 RESTARTS = "TORCHELASTIC_MAX_RESTARTS"  # as torchrun sets it
@@ -195,13 +196,14 @@ def _refuse(writer: Snapshot, number: signal.Signals, system: System, *, sends_o
     ranks = any(settings.get(name, "1") not in ("", "0", "1") for name in SIZES)
     forked = parent is not None and parent.identity.command == writer.identity.command
     works = forked or any(mark in word for word in writer.identity.command for mark in FORKS)
+    kernel = any(Path(word).stem in KERNELS for word in writer.identity.command)
     waits = parent is not None and parent.is_shell and not parent.is_interactive and not sends_on
     above = "its parent" if parent is None else parent.identity.told()
     for refused, why in (
         (pid == os.getpid() or writer.is_interactive, f"is this watch or is interactive: {other}"),
         (writer.state in processes.PAUSED, "is paused by a signal or a debugger: resume it first"),
         (writer.is_shell, f"is a shell, which may run other things too: {other}"),
-        (writer.is_kernel and number != signal.SIGINT, "is a notebook kernel, with memory to lose: use sigint"),
+        (kernel and number != signal.SIGINT, "is a notebook kernel, with memory to lose: use sigint"),
         (number != signal.SIGKILL and processes.handles(pid, number, "SigIgn"), f"ignores {number.name}: {otherwise}"),
         (ranks, f"is one of several that train together: {otherwise}"),
         (settings.get(RESTARTS, "0") != "0", f"would be restarted by torchrun: {otherwise}"),
@@ -297,5 +299,5 @@ def _otherwise(process: Snapshot | None) -> str:
     settings = {} if process is None else processes.environment(process.pid)
     array, number = settings.get("SLURM_ARRAY_JOB_ID"), settings.get("SLURM_JOB_ID")
     number = f"{array}_{settings.get('SLURM_ARRAY_TASK_ID')}" if array else number
-    job = f"--act slurm:{number}" if number else "a scheduler's job (slurm:, kubectl:, ray:)"
+    job = f"--act slurm:{number}" if number else "a scheduler's job (slurm:, kubectl:, command:'ray job stop ...')"
     return f"pass {job}, or let the training end itself (LeadlineCallback(stop=True), or --act file:PATH)"

@@ -21,8 +21,7 @@ from typing import Any
 
 from ...errors import BadOrder
 from ...records import dataclass, field
-from . import words
-from .message import Channel, Message, Undelivered, broken_off, within
+from .message import Channel, Message, Undelivered, broken_off, clipped, subject, text, within
 
 PATIENCE = 60.0  # seconds for a whole conversation
 WAIT_FOR_A_LINE = 20.0
@@ -46,10 +45,8 @@ class SmtpServer:
 
 def tell(server: SmtpServer, message: Message) -> None:
     """Submit a message. Raises Undelivered."""
-    submitting = False  # from here on the mail may have arrived
 
     def submit() -> object:
-        nonlocal submitting
         security = {"context": server.tls} if server.security == "ssl" else {}
         kind: Any = smtplib.SMTP_SSL if security else smtplib.SMTP
         talk = kind(server.host, server.port, timeout=WAIT_FOR_A_LINE, **security)
@@ -58,13 +55,12 @@ def tell(server: SmtpServer, message: Message) -> None:
                 talk.starttls(context=server.tls)
             if server.user is not None and server.password is not None:
                 talk.login(server.user, server.password)
-            submitting = True
             return talk.send_message(written(server, message))
 
     try:
         refused = within(PATIENCE, submit)
     except Exception as error:  # its text may quote what we sent
-        raise _problem(error, server.host, unsure=submitting) from None
+        raise _problem(error, server.host) from None
     if refused:
         raise Undelivered(f"{server.host} took it for some of the addresses only", lasting=True)
 
@@ -72,13 +68,13 @@ def tell(server: SmtpServer, message: Message) -> None:
 def written(server: SmtpServer, message: Message) -> EmailMessage:
     """Return the mail itself."""
     mail = EmailMessage(policy=SMTP)
-    mail["Subject"] = words.clipped(f"[leadline] {words.subject(message)}", 200)
+    mail["Subject"] = clipped(f"[leadline] {subject(message)}", 200)
     mail["From"] = server.sender
     mail["To"] = server.to
     mail["Date"] = localtime()
     mail["Message-ID"] = f"<{message.key}@{server.sender.domain}>"
     mail["Auto-Submitted"] = "auto-generated"  # so that no machine answers it
-    mail.set_content(f"{words.text(message)}\n")
+    mail.set_content(f"{text(message)}\n")
     return mail
 
 
@@ -126,7 +122,7 @@ def _here() -> str:
     return name if name.isascii() and name.replace("-", "").replace(".", "").isalnum() else "localhost"
 
 
-def _problem(error: Exception, host: str, *, unsure: bool) -> Undelivered:
+def _problem(error: Exception, host: str) -> Undelivered:
     """Return what went wrong, quoting nothing but numbers."""
     if isinstance(error, smtplib.SMTPNotSupportedError):
         return Undelivered(f"{host} does not offer encryption or the login")
@@ -137,5 +133,4 @@ def _problem(error: Exception, host: str, *, unsure: bool) -> Undelivered:
     if isinstance(error, smtplib.SMTPResponseException):
         what = "refuses the login" if isinstance(error, smtplib.SMTPAuthenticationError) else "refuses the mail"
         return Undelivered(f"{host} {what} ({error.smtp_code})")
-    what, arrived = broken_off(error)
-    return Undelivered(f"{host} {what}", unsure=unsure and arrived)
+    return Undelivered(f"{host} {broken_off(error)}")

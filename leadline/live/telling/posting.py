@@ -21,8 +21,19 @@ from ... import __version__
 from ...errors import BadOrder
 from ...records import dataclass
 from ...report.data import dump
-from . import words
-from .message import Channel, Message, Undelivered, broken_off, for_machines, short_name, within
+from .message import (
+    Channel,
+    Message,
+    Undelivered,
+    blocks,
+    broken_off,
+    clipped,
+    escaped,
+    for_machines,
+    short_name,
+    subject,
+    within,
+)
 
 PATIENCE = 20.0  # seconds for connecting, sending and the answer
 WAIT_FOR_A_BYTE = 10.0
@@ -30,7 +41,6 @@ ENOUGH = 512  # bytes of an answer
 PLAIN_WORDS = re.compile(rb"[a-z][a-z_ ]{2,59}")  # such as Slack's "channel_is_archived": too plain to be a secret
 UNFIT = (400, 413, 415, 422)  # the message is at fault; other refusals may pass
 PRINTED = re.compile(r"[!-~]+")  # the characters an address may have
-GATEWAYS = (502, 504)  # a proxy answered; the receiver may have the message
 LONGEST_WAIT = 3600.0  # seconds that a receiver may make us wait
 SHOWN = 5  # alerts in full in a chat
 SECTION, DESCRIPTION = 2000, 900  # characters of each, in Slack and in Discord
@@ -39,9 +49,9 @@ MARKUP = frozenset("\\*_~`|<>#[]()@:-")
 
 def slack_payload(message: Message) -> dict[str, object]:
     """Return the message in Slack's form."""
-    texts = [words.clipped(text, SECTION) for text in words.blocks(message, SHOWN)]
+    texts = [clipped(text, SECTION) for text in blocks(message, SHOWN)]
     return {
-        "text": words.escaped(words.subject(message)),  # for notifications; `<!channel>` would call everyone
+        "text": escaped(subject(message)),  # for notifications; `<!channel>` would call everyone
         "mrkdwn": False,
         "unfurl_links": False,
         "unfurl_media": False,
@@ -51,7 +61,7 @@ def slack_payload(message: Message) -> dict[str, object]:
 
 def discord_payload(message: Message) -> dict[str, object]:
     """Return the message in Discord's form."""
-    embeds = [{"description": _cut(text, DESCRIPTION)} for text in words.blocks(message, SHOWN)]
+    embeds = [{"description": _cut(text, DESCRIPTION)} for text in blocks(message, SHOWN)]
     return {"embeds": embeds, "allowed_mentions": {"parse": []}}
 
 
@@ -89,56 +99,42 @@ def opened(kind: str, target: str, environ: Mapping[str, str]) -> Channel:
     """Return the channel that posts to `target`, an address or `$NAME`. Raises BadOrder."""
     service = SERVICES[kind]
     address, name = _address(kind, target, environ, is_secret=service.is_secret)
-    query = f"{'&' if urlsplit(address).query else '?'}{service.query}" if service.query else ""
-    post = Post(address + query)
+    if service.query:
+        address += f"{'&' if urlsplit(address).query else '?'}{service.query}"
+    encrypted = urllib.request.HTTPSHandler(context=ssl.create_default_context())
+    opener = urllib.request.OpenerDirector()  # without a handler of redirects
+    for handler in (urllib.request.ProxyHandler(), urllib.request.HTTPHandler(), encrypted):
+        opener.add_handler(handler)
 
     def tell(message: Message) -> None:
         headers = {"Content-Type": "application/json", "Idempotency-Key": f'"{message.key}"'}
-        post.send(dump(service.payload(message), lines=True).encode(), headers)
+        _post(opener, address, dump(service.payload(message), lines=True).encode(), headers)
 
     return Channel(name, tell, most=service.most, spacing=service.spacing)
 
 
-class Post:
-    """An address to post to."""
+def _post(opener: urllib.request.OpenerDirector, address: str, content: bytes, headers: Mapping[str, str]) -> None:
+    """Post to an address. Raises Undelivered."""
+    host = urlsplit(address).hostname  # the only part of the address that is ever shown
+    url, credentials = _without_credentials(address)
+    headers = {"User-Agent": f"leadline/{__version__}", **credentials, **headers}
 
-    def __init__(self, address: str) -> None:
-        parts = urlsplit(address)
-        self.host = parts.hostname or ""  # the only part of the address that is ever shown
-        self._address = address
-        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler(), urllib.request.HTTPHandler()]
-        if parts.scheme == "https":
-            handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context()))
-        self._opener = urllib.request.OpenerDirector()  # without a handler of redirects
-        for handler in handlers:
-            self._opener.add_handler(handler)
-
-    def send(self, content: bytes, headers: Mapping[str, str]) -> None:
-        """Post it. Raises Undelivered."""
-        url, credentials = _without_credentials(self._address)
-        headers = {"User-Agent": f"leadline/{__version__}", **credentials, **headers}
-        try:
-            status, after, said = within(PATIENCE, lambda: self._answer(url, content, headers))
-        except Exception as error:  # its text may quote the address
-            what, unsure = broken_off(error)
-            raise Undelivered(f"{self.host} {what}", unsure=unsure) from None
-        if not 200 <= status < 300:
-            raise self._refused(status, after, said)
-
-    def _answer(self, url: str, content: bytes, headers: Mapping[str, str]) -> tuple[int, str | None, bytes]:
-        request = urllib.request.Request(url, data=content, headers=dict(headers), method="POST")
-        with self._opener.open(request, timeout=WAIT_FOR_A_BYTE) as answer:
+    def ask() -> tuple[int, str | None, bytes]:
+        request = urllib.request.Request(url, data=content, headers=headers, method="POST")
+        with opener.open(request, timeout=WAIT_FOR_A_BYTE) as answer:
             said = b"" if 200 <= answer.status < 300 else answer.read(ENOUGH)
             return answer.status, answer.headers.get("Retry-After"), said
 
-    def _refused(self, status: int, after: str | None, said: bytes) -> Undelivered:
-        if 300 <= status < 400:
-            return Undelivered(f"{self.host} answers {status}: it points to another address, which is not followed")
+    try:
+        status, after, said = within(PATIENCE, ask)
+    except Exception as error:  # its text may quote the address
+        raise Undelivered(f"{host} {broken_off(error)}") from None
+    if 300 <= status < 400:
+        raise Undelivered(f"{host} answers {status}: it points to another address, which is not followed")
+    if not 200 <= status < 300:
         plain = PLAIN_WORDS.fullmatch(said.strip())
-        reason = plain[0].decode() if plain else ""
-        quoted = f" ({reason})" if reason and reason not in self._address else ""
-        words = f"{self.host} answers {status}{quoted}"
-        return Undelivered(words, lasting=status in UNFIT, unsure=status in GATEWAYS, after=_seconds(after))
+        quoted = f" ({plain[0].decode()})" if plain and plain[0].decode() not in address else ""
+        raise Undelivered(f"{host} answers {status}{quoted}", lasting=status in UNFIT, after=_seconds(after))
 
 
 def _address(kind: str, target: str, environ: Mapping[str, str], *, is_secret: bool) -> tuple[str, str]:
