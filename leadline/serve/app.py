@@ -16,13 +16,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ..errors import LeadlineError
-from ..live.history import Point, Spell, past_of, spells
 from ..records import asdict, dataclass, field
 from ..report.data import dump, plain
 from ..report.html.page import colours
 from ..shelf import people, query
 from ..shelf.people import WHATS
-from ..shelf.row import Row
 from ..shelf.store import Shelf
 from ..words import serve as words
 from . import pages
@@ -181,7 +179,6 @@ def _run(request: Request) -> Response:
     body = pages.run(
         one,
         people.said_of(state.shelf, one.row.identity),
-        _looks(state.shelf, one.row),
         time.time(),
         _visitor(request),
         unreadable,
@@ -198,21 +195,6 @@ def _news(request: Request) -> Response:
     one = _line(request)
     mark = None if one is None else mark_of(one.row)
     return _json({"change": _state(request).shelf.change, "mark": mark})
-
-
-def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
-    """Return what watches on this machine said of it, and how it went on: by later looks, and by its row."""
-    kept = (shelf.reading(row.identity) or {}).get("judgement")
-    judged = kept.get("judged") if isinstance(kept, dict) else None
-    now = (
-        Point(row.last_step or 0, row.verdict or "", row.level, judged, row.best_step, row.outcome)
-        if row.verdict
-        else None
-    )
-    try:
-        return tuple(spell for past in past_of(row.identity) if past.run == row.identity for spell in spells(past, now))
-    except LeadlineError:
-        return ()
 
 
 def _framed(made: Callable[[], str]) -> HTMLResponse:
