@@ -15,9 +15,9 @@ from ..pipeline import read_run
 from ..records import dataclass
 from ..review.store import mark as reviewed
 from ..run import Run
-from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
+from ..shelf.row import Row, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
-from ..shelf.summary import entry, found_at, unreadable
+from ..shelf.summary import found_at, row_of, unreadable
 from ..sources import build_run, find_runs
 from ..sources.around import Surroundings
 from ..sources.assemble import assemble
@@ -62,7 +62,7 @@ def read_task(task: Task) -> UnitOutcome:
         return UnitOutcome(unit, (_bad(task, reading_failed(error)),))
 
 
-def _bad(task: Task, says: str, held: _Held | None = None) -> ShelfEntry:
+def _bad(task: Task, says: str, held: _Held | None = None) -> Row:
     unit = task.unit
     if held is None:
         try:
@@ -75,9 +75,9 @@ def _bad(task: Task, says: str, held: _Held | None = None) -> ShelfEntry:
 
 def _read(task: Task) -> UnitOutcome:
     known, unit = dict(task.known), task.unit
-    entries: list[ShelfEntry] = []
+    rows: list[Row] = []
     kept: list[str] = []
-    refused: list[ShelfEntry] = []
+    refused: list[Row] = []
     stray = _passed_over(unit)
     for held in _runs(unit.place):
         if stray and _is_about_others(unit.place, held):
@@ -86,15 +86,18 @@ def _read(task: Task) -> UnitOutcome:
             kept.append(held.identity)
             continue
         try:
-            entries.append(_entry(task, held))
+            found = found_at(held.identity, unit, held.log)
+            run = held.build()
+            reading = read_run(run, charts="none")
+            rows.append(row_of(found, run, reading, modified=held.modified, mark=held.mark))
         except NotAnRLRun as error:  # beside runs it is none of our business; alone the user wants to know
             refused.append(_bad(task, error.what, held))
         except LeadlineError as error:
-            (refused if stray else entries).append(_bad(task, error.what, held))
+            (refused if stray else rows).append(_bad(task, error.what, held))
         except Exception as error:
-            entries.append(_bad(task, reading_failed(error), held))
-    alone = not (entries or kept or stray)
-    return UnitOutcome(unit, tuple(refused[:1] if alone else entries), tuple(kept))
+            rows.append(_bad(task, reading_failed(error), held))
+    alone = not (rows or kept or stray)
+    return UnitOutcome(unit, tuple(refused[:1] if alone else rows), tuple(kept))
 
 
 def _passed_over(unit: Unit) -> bool:
@@ -171,10 +174,3 @@ def _log_mark(log: Log) -> str:
     last = sorted((key, repr(column.values[-1:].tolist())) for key, column in columns.items())
     told = f"{rows}\0{len(steps)}\0{steps[-1:].tolist()}\0{last}"
     return hashlib.sha256(told.encode("utf-8", errors="surrogatepass")).hexdigest()[:24]
-
-
-def _entry(task: Task, held: _Held) -> ShelfEntry:
-    run = held.build()
-    reading = read_run(run, charts="none")
-    found = found_at(held.identity, task.unit, held.log)
-    return entry(found, run, reading, modified=held.modified, mark=held.mark)

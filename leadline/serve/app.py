@@ -62,7 +62,6 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | No
         Route("/api/rows", _api_rows),
         Route("/run/{key}", _run),
         Route("/run/{key}/report", _report),
-        Route("/run/{key}/reading.json", _reading),
         Route("/run/{key}/news", _news),
         Route("/run/{key}/say", _say, methods=["POST"]),
         Route("/say", _say, methods=["POST"]),
@@ -95,9 +94,9 @@ def _failed(says: str, status: int = 404) -> HTMLResponse:
 # --- pages. Those that ask the database are no coroutines: Starlette runs them in threads.
 
 
-def _json(value: object, status: int = 200) -> Response:
+def _json(value: object) -> Response:
     """Return JSON whatever names and numbers a run holds: one of them must not break all."""
-    return Response(dump(plain(value), lines=True), status, media_type="application/json")
+    return Response(dump(plain(value), lines=True), media_type="application/json")
 
 
 def _visitor(request: Request) -> Visitor:
@@ -222,12 +221,6 @@ def _compare(request: Request) -> Response:
     if len(rows) < 2:
         return _failed(words.COMPARE_TWO, 400)
     return _framed(lambda: state.reports.compared(rows))
-
-
-def _reading(request: Request) -> Response:
-    one = _line(request)
-    reading = None if one is None else _state(request).shelf.reading(one.row.identity)
-    return _json({"problem": words.NO_SUCH_RUN}, 404) if reading is None else _json(reading)
 
 
 def _static(request: Request) -> Response:

@@ -307,7 +307,6 @@ def run(one: RowNow, said: Sequence[Note], now: float, visitor: Visitor, unreada
         f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
         if not unreadable
         else f"<p>{h(unreadable)}</p><p>{h(row.says)}</p>"
-        f'<p><a href="/run/{one.key}/reading.json">Report as JSON</a></p>'
     )
     notes = "".join(
         f"<li><time>{h(dated(note.at))}</time> <b>{h(words.SAID.get(note.what, note.what))}</b> by"

@@ -49,7 +49,6 @@ class Row:
     need: Need | None = None  # why a person should look, as far as its log tells
     spark: str = ""  # the judged series in few points: two digits each, ".." where there is none
     mark: str = ""  # by what it is told that its log changed
-    digest: str = ""  # of the reading
     outcome: str | None = None  # what it has come to
     headline: str = ""  # what to do, why, and how sure that is; "": a row of an older version, which has `why` alone
 
@@ -60,14 +59,6 @@ class Row:
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
-
-
-@dataclass(frozen=True, slots=True)
-class ShelfEntry:
-    """A row and the reading it was made from, as JSON; none where the run could not be read."""
-
-    row: Row
-    body: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +85,5 @@ class UnitOutcome:
     """The result of reading a unit."""
 
     unit: Unit
-    entries: tuple[ShelfEntry, ...] = ()
+    rows: tuple[Row, ...] = ()
     kept: tuple[str, ...] = ()  # runs that have not changed since they were last read

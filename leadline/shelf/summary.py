@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +11,11 @@ from ..digits import capital
 from ..facts.finding import NEEDS_EYES
 from ..facts.judgement import Judgement
 from ..reading.wall_clock import LONG, row_times, still_from
-from ..report.data import as_data, dump
 from ..run import REWARD, Run, Series
 from ..sources.source import Log
 from ..words.verdict import headline, why
 from .naming import called
-from .row import FINISHED, Need, Row, ShelfEntry, Unit
+from .row import FINISHED, Need, Row, Unit
 
 POINTS = 48  # of a sparkline
 # Kinds of reasons that say that the rest of the plan buys nothing.
@@ -57,49 +55,44 @@ def times(run: Run, modified: float | None) -> tuple[float | None, float | None,
     return (first, last, usual_gap(run)) if last > 1e8 else (None, modified, None)
 
 
-def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> ShelfEntry:
-    """Return the row of a run that was read, and the reading as it is kept."""
+def row_of(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> Row:
+    """Return the row of a run that was read."""
     judgement, horizon = reading.judgement, reading.judgement.horizon
     first, last, gap = times(run, modified)
-    body = dump(as_data(reading), lines=True).encode()
     hours = None if first is None or last is None else (last - first) / 3600
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
     best = judgement.best_checkpoint
     asks = len(run.rollouts.steps) > 0 and any(one.id == NEEDS_EYES for one in reading.findings)
     going = judgement.ended is None and horizon is not None and horizon.planned
-    return ShelfEntry(
-        replace(
-            found,
-            state="read",
-            framework=reading.run.framework,
-            algorithm=reading.run.algorithm,
-            first_step=reading.run.first_step,
-            last_step=reading.run.last_step,
-            planned_steps=reading.run.planned_steps,
-            verdict=judgement.verdict,
-            p=judgement.p_continue_pays,
-            reason=judgement.reason.kind,
-            why=capital(why(judgement)),
-            ended=judgement.ended,
-            best_step=None if best is None else best.step,
-            best_path=None if best is None else best.path,
-            first_at=first,
-            last_at=last,
-            quiet_at=None if judgement.ended is not None or last is None else last + patience(gap),
-            still_at=None if judgement.ended is not None else still_from(run),
-            hours=hours,
-            gpu_hours=hours * gpus if hours is not None and gpus else None,
-            hours_left=horizon.hours if going and horizon is not None else None,
-            gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
-            level=judgement.reason.level,
-            need=need_of(judgement, asks=asks),
-            spark=spark(run.get(judgement.judged or REWARD) or run.get(REWARD) or next(iter(run.series), None)),
-            mark=mark,
-            digest=hashlib.sha256(body).hexdigest(),
-            outcome=judgement.outcome,
-            headline=headline(judgement),
-        ),
-        body,
+    return replace(
+        found,
+        state="read",
+        framework=reading.run.framework,
+        algorithm=reading.run.algorithm,
+        first_step=reading.run.first_step,
+        last_step=reading.run.last_step,
+        planned_steps=reading.run.planned_steps,
+        verdict=judgement.verdict,
+        p=judgement.p_continue_pays,
+        reason=judgement.reason.kind,
+        why=capital(why(judgement)),
+        ended=judgement.ended,
+        best_step=None if best is None else best.step,
+        best_path=None if best is None else best.path,
+        first_at=first,
+        last_at=last,
+        quiet_at=None if judgement.ended is not None or last is None else last + patience(gap),
+        still_at=None if judgement.ended is not None else still_from(run),
+        hours=hours,
+        gpu_hours=hours * gpus if hours is not None and gpus else None,
+        hours_left=horizon.hours if going and horizon is not None else None,
+        gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
+        level=judgement.reason.level,
+        need=need_of(judgement, asks=asks),
+        spark=spark(run.get(judgement.judged or REWARD) or run.get(REWARD) or next(iter(run.series), None)),
+        mark=mark,
+        outcome=judgement.outcome,
+        headline=headline(judgement),
     )
 
 
@@ -109,9 +102,9 @@ def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
     return Row(identity, unit.root, unit.place, name, project, variant, seed, "unreadable")
 
 
-def unreadable(found: Row, says: str, modified: float | None = None) -> ShelfEntry:
+def unreadable(found: Row, says: str, modified: float | None = None) -> Row:
     """Return the row of a place that cannot be read, with the sentence why."""
-    return ShelfEntry(replace(found, problem=says, why=says, last_at=modified))
+    return replace(found, problem=says, why=says, last_at=modified)
 
 
 def need_of(judgement: Judgement, *, asks: bool) -> Need | None:

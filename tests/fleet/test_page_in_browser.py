@@ -230,7 +230,6 @@ COPIED = (
     "headline",
     "spark",
     "mark",
-    "digest",
     "change",
     "verdict",
     "last_at",
