@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
-from ..live.memory import give_back
 from ..pipeline import read_run
 from ..records import dataclass
 from ..review.store import mark as reviewed
@@ -40,13 +39,6 @@ class _Held:
     log: Log  # the first of its logs
     build: Callable[[], Run]
     carrier: Carrier | None = None  # of that log; None if a server has it
-
-
-def read_tasks(tasks: Sequence[Task]) -> list[UnitOutcome]:
-    """Read several units, one after the other: what a remote worker takes at a time."""
-    outcomes = [read_task(task) for task in tasks]
-    give_back()
-    return outcomes
 
 
 def read_task(task: Task) -> UnitOutcome:
