@@ -91,7 +91,7 @@ class Pool:
     def _started(self) -> subprocess.Popen[bytes] | None:
         """Return a new process; None if the machine has none to give."""
         environment = {**os.environ, **{name: "1" for name in THREADS if name not in os.environ}}
-        command = [sys.executable, "-m", "leadline.fleet.worker"]
+        command = [sys.executable, "-m", "leadline.fleet.reader"]
         try:
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         except OSError:

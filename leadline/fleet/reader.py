@@ -1,16 +1,28 @@
-"""Read one unit: what every engine calls, in whatever process and on whatever machine. Never raises."""
+"""Read one unit: what every engine calls. Never raises.
+
+`python -m leadline.fleet.reader` is a reading process of the pool: it takes tasks on its standard input and gives
+outcomes on its standard output, so that nothing of the program that scans is imported a second time. It ends when its
+input does, when the scan is over; and when the scan was killed, in the middle of a unit.
+"""
 
 from __future__ import annotations
 
+import gc
 import hashlib
+import itertools
 import os
+import pickle
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
+from ..live.memory import give_back
 from ..pipeline import read_run
+from ..progress import end_with_parent
 from ..records import dataclass
 from ..review.store import mark as reviewed
 from ..run import Run
@@ -27,6 +39,8 @@ from ..sources.roles import Carrier, lists_runs
 from ..sources.source import Log
 from ..words.fleet import ended_the_reader, reading_failed
 from .divide import may_be_run
+
+UNITS = 32  # read before memory goes back to the system: what goes back has to be asked for again, a tenth of a reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +180,31 @@ def _log_mark(log: Log) -> str:
     last = sorted((key, repr(column.values[-1:].tolist())) for key, column in columns.items())
     told = f"{rows}\0{len(steps)}\0{steps[-1:].tolist()}\0{last}"
     return hashlib.sha256(told.encode("utf-8", errors="surrogatepass")).hexdigest()[:24]
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    end_with_parent()
+    serve(sys.stdin.buffer, answers)
+
+
+def serve(tasks: BinaryIO, answers: BinaryIO) -> None:
+    """Both ends are ours: nothing that a user's file holds is unpickled."""
+    gc.freeze()  # modules live as long as this process: no use in looking at them again
+    for count in itertools.count(1):
+        try:
+            task = pickle.load(tasks)
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            pickle.dump(read_task(task), answers, protocol=5)
+            answers.flush()
+        except (OSError, KeyboardInterrupt):
+            return  # nobody waits for it any more
+        if count % UNITS == 0:
+            give_back()
+
+
+if __name__ == "__main__":
+    main()
