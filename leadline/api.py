@@ -19,7 +19,7 @@ from .reading.chart_data import band_for
 from .reading.view import View
 from .records import dataclass, fields
 from .report import compare as compare_screen
-from .report import compare_data, data, markdown, plain, terminal
+from .report import data, markdown, plain, terminal
 from .run import Run, Steps, Values
 from .sources import Joining, open_run, open_runs
 from .sources.mapping import named
@@ -118,7 +118,7 @@ class RunComparison(Comparison):
 
     def as_data(self) -> dict[str, object]:
         """Return the comparison as plain data, as in `leadline compare --json`."""
-        return compare_data.as_data(self)
+        return compare_screen.as_data(self)
 
     def __repr__(self) -> str:
         return plain.printable(f"<Comparison: {compare_words.headline(self)}>")

@@ -22,7 +22,8 @@ from leadline.comparison.together import compare
 from leadline.errors import LeadlineError, MissingExtra
 from leadline.inside.trainer import Hooks
 from leadline.pipeline import read
-from leadline.report import compare_data, data, terminal
+from leadline.report import compare as compare_screen
+from leadline.report import data, terminal
 from leadline.report.data import as_data
 
 
@@ -258,7 +259,7 @@ def test_runs_are_compared() -> None:
     found = leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked")
     assert list(found.groups) == ["healthy", "hacked"]
     gathered = gather([str(EXAMPLES / "healthy"), str(EXAMPLES / "hacked")])
-    assert found.as_data() == compare_data.as_data(compare(gathered))
+    assert found.as_data() == compare_screen.as_data(compare(gathered))
     assert str(found).startswith("compare  healthy beats hacked")
     assert repr(found) == f"<Comparison: {found.as_data()['headline']}>"
     with pytest.raises(LeadlineError, match="clock must be one of 'step', 'time', 'tokens'; got 'epoch'"):
