@@ -63,13 +63,6 @@ def test_a_name_that_is_none_is_told_with_those_that_are(reading: leadline.Readi
             assert "reward/mean" in told.value.tried
 
 
-@pytest.mark.parametrize("finding", ["reward.gamed", None])
-def test_a_sentence_is_that_of_a_finding(reading: leadline.Reading, finding: Any) -> None:
-    assert reading.sentence(reading.findings[0])
-    with pytest.raises(LeadlineError, match="finding must be a finding; got"):
-        reading.sentence(finding)
-
-
 def test_frames_hold_the_series_by_step(reading: leadline.Reading) -> None:
     pandas, polars = needs("pandas", "pandas"), needs("polars", "polars")
     steps, values = reading.series("eval/reward/mean")

@@ -223,10 +223,6 @@ class Shelf:
     def change(self) -> int:
         return int(self.base.rows("SELECT value FROM shelf WHERE key = 'change'")[0][0])
 
-    def row(self, identity: str) -> Row | None:
-        rows = self.base.rows(f"SELECT {FIELDS} FROM runs WHERE identity = ?", (stored(identity),))
-        return next((as_row(values) for values in rows), None)
-
     def rows(self, roots: Sequence[str] = ()) -> Iterator[tuple[Row, float | None]]:
         """Yield all rows by identity, each with the time since when it is gone; few at a time in memory."""
         where = f" AND root IN ({', '.join('?' * len(roots))})" if roots else ""

@@ -373,8 +373,7 @@ def test_no_path_leads_out(shelf: Shelf, path: str) -> None:
 
 def test_a_link_that_leads_out_of_the_root_is_not_opened(shelf: Shelf, lab: Path, tmp_path: Path) -> None:
     secret = write_run(tmp_path / "secret")
-    row = shelf.row(str(lab / "web" / "only"))
-    assert row is not None
+    row = next(row for row, _ in shelf.rows() if row.name == "web/only")
     assert allowed(row) == row.identity
     (lab / "web" / "only").rename(tmp_path / "moved")
     (lab / "web" / "only").symlink_to(secret)
