@@ -25,9 +25,8 @@ from ..shelf.store import Shelf
 from ..words import serve as words
 from . import pages
 from .guard import Doors, Guard
-from .kept import PageCache
 from .pages import Visitor
-from .reports import Reports, allowed, mark_of
+from .reports import PageCache, Reports, allowed, mark_of
 
 URGENT = 6  # runs on the first page for each reason
 DAY = 86400.0

@@ -116,7 +116,7 @@ def _scans(shelf: Shelf, options: ServeOptions, ended: threading.Event, say: Cal
 
     while not ended.is_set():
         try:
-            scan(options.roots, shelf, Pool(options.workers), problem=lambda error: say(error.what), ended=ended)
+            scan(options.roots, shelf, Pool(options.workers), problem=lambda error: once(error.what), ended=ended)
         except LeadlineError as error:
             once(error.what)
         except shelf.base.fails as error:
