@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
-import platform
 
 import click
 
@@ -82,6 +80,9 @@ def _live(as_json: bool, no_color: bool) -> int:
 
 def versions() -> tuple[Presence, ...]:
     """Return the versions of Leadline, of Python, and of what reading a run needs."""
+    import importlib.metadata  # takes longer to import than --help should
+    import platform
+
     python = f"{platform.python_version()} on {platform.platform()}"
     needed = (Presence(name, True, importlib.metadata.version(name)) for name in CORE)
     return Presence("leadline", True, __version__), Presence("python", True, python), *needed
