@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from urllib.parse import parse_qs, quote, unquote, urlencode
@@ -15,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from ..agents.server import PATH as AGENTS_PATH
 from ..errors import LeadlineError
 from ..records import asdict, dataclass, field
 from ..report.data import dump, plain
@@ -47,12 +47,10 @@ class State:
     doors: Doors
     reports: Reports = field(default_factory=Reports)
     kept: PageCache = field(default_factory=lambda: PageCache(PAGES))
-    mounts: Mapping[str, Starlette] = field(default_factory=dict)
 
 
-def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | None = None) -> Guard:
-    """Return the page over a shelf. `mounts`: other applications by the path each answers at, behind the same guard."""
-    state = State(shelf, doors, mounts=mounts or {})
+def application(shelf: Shelf, doors: Doors, agents: Starlette | None = None) -> Guard:
+    """Return the page over a shelf. `agents`: the server for agents, which answers behind the same guard."""
     routes = [
         Route("/", _triage),
         Route("/runs", _runs),
@@ -65,20 +63,12 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | No
         Route("/run/{key}/say", _say, methods=["POST"]),
         Route("/say", _say, methods=["POST"]),
         Route("/static/{name}", _static),
-        *(Route(path, endpoint=app) for path, app in state.mounts.items()),  # as it is: no slash to be sent on to
     ]
-    app = Starlette(routes=routes, lifespan=_lifespan)
-    app.state.page = state
+    if agents is not None:
+        routes.append(Route(AGENTS_PATH, endpoint=agents))  # as it is: no slash to be sent on to
+    app = Starlette(routes=routes, lifespan=None if agents is None else agents.router.lifespan_context)
+    app.state.page = State(shelf, doors)
     return Guard(app, doors)
-
-
-@asynccontextmanager
-async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    """Let what is mounted live as long as the server runs."""
-    async with AsyncExitStack() as others:
-        for mounted in app.state.page.mounts.values():
-            await others.enter_async_context(mounted.router.lifespan_context(mounted))
-        yield
 
 
 def _state(request: Request) -> State:
