@@ -243,8 +243,8 @@ def _line(one: RowNow, now: float) -> str:
 
 def _headline(row: Row) -> str:
     """Return the headline, its first part in the color of what the run came to."""
-    if not row.headline:  # a row of an older version, or a run that cannot be read
-        return f"{_colored(row, words.verdict_called(row.verdict or row.state, row.outcome))} {h(row.why, 240)}"
+    if row.state == "unreadable":
+        return f"{_colored(row, row.state)} {h(row.problem, 240)}"
     first, dot, rest = row.headline.partition(" · ")
     return f"{_colored(row, first)}{h(f'{dot}{rest}', 240)}"
 
@@ -286,7 +286,7 @@ def run(one: RowNow, said: Sequence[Note], now: float, visitor: Visitor, unreada
     report = (
         f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
         if not unreadable
-        else f"<p>{h(unreadable)}</p><p>{h(row.says)}</p>"
+        else f"<p>{h(unreadable)}</p><p>{h(row.headline)}</p>"
     )
     notes = "".join(
         f"<li><time>{h(dated(note.at))}</time> <b>{h(words.SAID.get(note.what, note.what))}</b> by"

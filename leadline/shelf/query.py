@@ -119,7 +119,7 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
         values += [stored(root) for root in asked.roots]
     for word in asked.words.split()[:8]:
         like = f"%{stored(word.lower()).replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
-        searched = ("name", "why", "headline", "COALESCE(framework, '')")
+        searched = ("name", "headline", "COALESCE(problem, '')", "COALESCE(framework, '')")
         found = " OR ".join(f"LOWER({column}) LIKE ? ESCAPE '!'" for column in searched)
         parts.append(f"({found})")
         values += [like] * len(searched)

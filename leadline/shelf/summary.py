@@ -10,13 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..contract import Reading
-from ..digits import capital
 from ..facts.finding import NEEDS_EYES
 from ..facts.judgement import Judgement
 from ..reading.wall_clock import LONG, row_times, still_from
 from ..run import REWARD, Run, Series
 from ..sources.source import Log
-from ..words.verdict import headline, why
+from ..words.verdict import headline
 from .row import FINISHED, Need, Row, Unit
 
 POINTS = 48  # of a sparkline
@@ -80,7 +79,6 @@ def row_of(found: Row, run: Run, reading: Reading, *, modified: float | None, ma
         verdict=judgement.verdict,
         p=judgement.p_continue_pays,
         reason=judgement.reason.kind,
-        why=capital(why(judgement)),
         ended=judgement.ended,
         best_step=None if best is None else best.step,
         best_path=None if best is None else best.path,
@@ -155,7 +153,7 @@ def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
 
 def unreadable(found: Row, says: str, modified: float | None = None) -> Row:
     """Return the row of a place that cannot be read, with the sentence why."""
-    return replace(found, problem=says, why=says, last_at=modified)
+    return replace(found, problem=says, last_at=modified)
 
 
 def need_of(judgement: Judgement, *, asks: bool) -> Need | None:

@@ -226,7 +226,6 @@ COPIED = (
     "project",
     "variant",
     "state",
-    "why",
     "headline",
     "spark",
     "mark",

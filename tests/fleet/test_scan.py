@@ -88,7 +88,6 @@ def test_every_run_is_a_row_and_a_bad_one_says_why(lab: Path, shelf: Shelf) -> N
     assert (tally.units, tally.read, tally.unreadable) == (7, 7, 1)
     good = kept["math/grpo-seed1"]
     assert (good.project, good.variant, good.seed, good.last_step, good.state) == ("math", "math/grpo", "1", 41, "read")
-    assert good.why
     judgement = read(good.identity).judgement
     assert (good.verdict, good.outcome) == (judgement.verdict, judgement.outcome)
     assert good.headline == headline(judgement)
