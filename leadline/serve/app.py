@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from ..agents.server import PATH as AGENTS_PATH
 from ..errors import LeadlineError
 from ..records import asdict, dataclass, field
 from ..report.data import dump, plain
@@ -65,7 +64,9 @@ def application(shelf: Shelf, doors: Doors, agents: Starlette | None = None) -> 
         Route("/static/{name}", _static),
     ]
     if agents is not None:
-        routes.append(Route(AGENTS_PATH, endpoint=agents))  # as it is: no slash to be sent on to
+        from ..agents.server import PATH  # only with the extra
+
+        routes.append(Route(PATH, endpoint=agents))  # as it is: no slash to be sent on to
     app = Starlette(routes=routes, lifespan=None if agents is None else agents.router.lifespan_context)
     app.state.page = State(shelf, doors)
     return Guard(app, doors)
