@@ -38,7 +38,7 @@ VIEWS = {
     "table, first page": "runs",
     "search, two words": "runs?q=lr3+seed12",
     "one project, by time": "runs?project=project-7&sort=last&down=1",
-    "sorted by p, page 50": "runs?sort=p&page=50",
+    "sorted by p, page 50": "runs?sort=p&first=5000",
     "rows as JSON (100)": "api/rows",
 }
 

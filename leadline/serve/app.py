@@ -124,7 +124,7 @@ def _asked(request: Request) -> query.Asked:
         **{name: told.get(name, "")[:400] for name in query.FILTERS},  # type: ignore[arg-type]
         sort=told.get("sort", "urgency")[:20],
         down=told.get("down") == "1",
-        page=number("page", 0),
+        first=number("first", 0),
         size=min(max(number("size", 100), 1), query.MOST),
     )
 

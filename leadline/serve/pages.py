@@ -16,7 +16,7 @@ from ..shelf.row import Row
 from ..words import serve as words
 
 NOT_SORTED = ("spark", "why")
-VIEW = ("words", *FILTERS, "sort", "page", "size")
+VIEW = ("words", *FILTERS, "sort", "first", "size")
 WIDTH, HEIGHT = 120, 24  # of a sparkline
 
 
@@ -194,10 +194,10 @@ def table(
     form = _form(asked, choices)
     heads = "".join(_head(name, title, asked) for name, title in words.COLUMNS.items())
     body = "".join(_line(one, now) for one in lines)
-    shown = asked.page * asked.size + len(lines)
+    shown = asked.first + len(lines)
     more = ""
     if shown < total:
-        to = address(asked, page=asked.page + 1)
+        to = address(asked, first=shown)
         more = f'<p><a id="more" rel="next" href="/runs?{h(to, 4000)}">More</a></p>'
     empty = "" if lines else f"<p>{h(words.NOTHING_FOUND)}</p>"
     begin = '<form action="/compare">'
@@ -216,7 +216,7 @@ def address(asked: Asked, **changes: object) -> str:
     """Return a view as an address: what differs from the usual one, so that it can be kept and sent."""
     told = {("q" if name == "words" else name): getattr(asked, name) for name in VIEW}
     told |= {"down": int(asked.down), **changes}
-    usual = {"sort": "urgency", "down": 0, "page": 0, "size": 100}
+    usual = {"sort": "urgency", "down": 0, "first": 0, "size": 100}
     return urlencode({key: value for key, value in told.items() if value not in ("", usual.get(key))})
 
 
@@ -225,7 +225,7 @@ def _head(name: str, title: str, asked: Asked) -> str:
         return f'<th scope="col"{" class=drawn" if name == "spark" else ""}>{h(title)}</th>'
     mine = asked.sort == name
     way = ' aria-sort="descending"' if mine and asked.down else ' aria-sort="ascending"' if mine else ""
-    to = address(asked, sort=name, down=int(mine and not asked.down), page=0)
+    to = address(asked, sort=name, down=int(mine and not asked.down), first=0)
     return f'<th scope="col"{way}><a href="/runs?{h(to, 4000)}">{h(title)}</a></th>'
 
 

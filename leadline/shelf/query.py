@@ -76,9 +76,8 @@ class Asked:
     framework: str = ""
     sort: str = "urgency"
     down: bool = False
-    page: int = 0
+    first: int = 0  # row to begin with
     size: int = 100
-    first: int | None = None  # row to begin with, instead of a page
     roots: tuple[str, ...] = ()  # only what was scanned below these
     gone: bool = True  # with runs that are not found anymore
 
@@ -134,9 +133,8 @@ def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[RowNow], int]:
     way = "DESC" if asked.down else "ASC"
     size = min(max(asked.size, 1), MOST)
     last = f", {OVER}, last_at DESC" if column == "urgency" else ""
-    first = max(asked.page, 0) * size if asked.first is None else asked.first
     ordered = f"WHERE {where} ORDER BY {order} IS NULL, {order} {way}{last}, name LIMIT ? OFFSET ?"
-    found = _rows(shelf, ASKED, ordered, (*values, size, first), now)
+    found = _rows(shelf, ASKED, ordered, (*values, size, max(asked.first, 0)), now)
     total = _rows(shelf, "COUNT(*)", f"WHERE {where}", values, now)[0][0]
     return [_line(row) for row in found], int(total)
 

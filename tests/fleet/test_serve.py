@@ -157,8 +157,8 @@ def test_two_runs_are_compared(shelf: Shelf, lab: Path) -> None:
         ("q=100%25", set()),
         ("q=%25_", set()),
         ("size=2&sort=name", {"code/a", "code/b"}),
-        ("size=2&page=1&sort=name", {"code/broken", "math/grpo-seed0"}),
-        ("sort=last_step%3B+DROP+TABLE+runs&size=1000000&page=-4&q=only", {"web/only"}),
+        ("size=2&first=2&sort=name", {"code/broken", "math/grpo-seed0"}),
+        ("sort=last_step%3B+DROP+TABLE+runs&size=1000000&first=-4&q=only", {"web/only"}),
     ],
 )
 def test_the_table_is_searched_filtered_and_sorted_by_the_server(shelf: Shelf, asked: str, names: set[str]) -> None:

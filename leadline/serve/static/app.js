@@ -165,7 +165,7 @@
       document.querySelector("tbody").append(...page.querySelectorAll("tbody tr"));
       document.getElementById("count").replaceChildren(page.getElementById("count").textContent);
       const here = new URL(location.href); // so that a reload shows as many rows, and keeps its place
-      here.searchParams.delete("page");
+      here.searchParams.delete("first");
       here.searchParams.set("size", Math.min(document.querySelectorAll("tbody tr").length, most));
       history.replaceState(history.state, "", here);
       const next = page.getElementById("more");
