@@ -38,8 +38,7 @@ VIEWS = {
     "table, first page": "runs",
     "search, two words": "runs?q=lr3+seed12",
     "one project, by time": "runs?project=project-7&sort=last&down=1",
-    "sorted by p, page 50": "runs?sort=p&page=50",
-    "by variant": "runs?by=variant",
+    "sorted by p, page 50": "runs?sort=p&first=5000",
     "rows as JSON (100)": "api/rows",
 }
 
@@ -84,7 +83,7 @@ def fill(store: Path, rows: int) -> None:
             drawn = replace(
                 row, identity=f"/lab/{name}", place=f"/lab/{name}", name=name, project=f"project-{number % 40}",
                 variant=f"grpo-lr{number % 7}", seed=str(number), verdict=verdict, p=draw.random(),
-                why="Reward is rising: 0.1 at the start, 0.62 now.", framework="trl-grpo", last_step=number % 900,
+                headline="CONTINUE · reward rising, 0.1 → 0.62", framework="trl-grpo", last_step=number % 900,
                 planned_steps=1000, last_at=now - draw.random() * 30 * 86400, level=draw.random(),
                 ended="plan" if verdict == "finished" else None, quiet_at=now + 6000,
                 need="falling" if verdict == "roll_back" else None,

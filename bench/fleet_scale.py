@@ -1,5 +1,5 @@
 """What a million runs and ten thousand live ones would cost: figures measured on this machine, multiplied, and a queue
-simulated. `python bench/fleet_scale.py [--look 0.26] [--row 5900] [--runs 1000000] [--live 10000]`"""
+simulated. `python bench/fleet_scale.py [--look 0.26] [--row 1900] [--runs 1000000] [--live 10000]`"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def main() -> None:
     told = argparse.ArgumentParser(description=__doc__)
     told.add_argument("--look", type=float, default=0.26, help="CPU seconds a reading takes (bench/fleet.py)")
     told.add_argument("--walk", type=float, default=0.00042, help="CPU seconds a run that has not changed costs a scan")
-    told.add_argument("--row", type=float, default=5900, help="bytes a run takes in the store, its reading included")
+    told.add_argument("--row", type=float, default=1900, help="bytes a run takes in the store")
     told.add_argument("--runs", type=int, default=1_000_000)
     told.add_argument("--live", type=int, default=10_000)
     told.add_argument("--minutes", type=float, default=10.0, help="between two looks at a live run")

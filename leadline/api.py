@@ -5,27 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from . import contract, frames, pipeline
+import numpy as np
+
+from . import contract, pipeline
 from .arguments import check_choice, check_kind, check_mapping, checked_price, checked_steps
 from .comparison import together
 from .comparison.gather import gather
 from .contract import Band
-from .errors import LeadlineError
+from .errors import LeadlineError, need
 from .facts.comparison import Comparison, Unit
-from .questions.shape import Shape, shape_of
+from .questions.shape import WORDS, Shape, shape_of
 from .reading.chart_data import band_for
 from .reading.view import View
 from .records import dataclass, fields
 from .report import compare as compare_screen
-from .report import compare_data, data, markdown, plain, terminal
+from .report import data, markdown, plain, terminal
 from .run import Run, Steps, Values
 from .sources import Joining, open_run, open_runs
 from .sources.mapping import named
 from .words import compare as compare_words
 from .words.report import what_was_read
 from .words.verdict import verdict_lines
+
+Frame: TypeAlias = Any  # pandas.DataFrame or polars.DataFrame; neither need be installed, for us or for mypy
+What = Literal["series", "shapes", "findings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +88,37 @@ class RunReading(contract.Reading):
         part = self._view.of(self.chart_data.series[name])
         return None if part is None else shape_of(part)
 
-    def to_pandas(self, what: frames.What = "series") -> frames.Frame:
+    def to_pandas(self, what: What = "series") -> Frame:
         """Return the series by step, the shapes, or the findings as a pandas frame."""
-        return frames.to_pandas(self, self._view, what)
+        frame = need("pandas", extra="pandas", to="make a pandas frame").DataFrame(self._columns(what))
+        return frame.set_index("step") if what == "series" else frame
 
-    def to_polars(self, what: frames.What = "series") -> frames.Frame:
+    def to_polars(self, what: What = "series") -> Frame:
         """Return the same as a polars frame."""
-        return frames.to_polars(self, self._view, what)
+        return need("polars", extra="polars", to="make a polars frame").DataFrame(self._columns(what))
+
+    def _columns(self, what: What) -> dict[str, Any]:
+        """Return the series side by side by step, what each curve does, or the findings, one entry a row."""
+        check_choice("what", what, get_args(What))
+        every = self.chart_data.series
+        if what == "findings":
+            names = ("id", "severity", "p", "since_step")
+            told = {name: [getattr(one, name) for one in self.findings] for name in names}
+            return told | {"says": [one.say() for one in self.findings]}
+        if what == "shapes":
+            parts = [part for series in every.values() if (part := self._view.of(series)) is not None]
+            shapes = [shape_of(part) for part in parts]
+            named = {"metric": [part.curve.metric for part in parts], "shape": [shape.word for shape in shapes]}
+            return named | {word: [shape.probabilities[word] for shape in shapes] for word in WORDS}
+        steps = np.unique(np.concatenate([one.steps for one in every.values()] or [np.empty(0, dtype=np.int64)]))
+        spread = {name: np.full(len(steps), np.nan) for name in every}
+        for name, one in every.items():
+            spread[name][np.searchsorted(steps, one.steps)] = one.values
+        return {"step": steps, **spread}
 
     def as_data(self) -> dict[str, object]:
         """Return the reading as plain data, as in `leadline read --json`."""
         return data.as_data(self)
-
-    def sentence(self, finding: contract.Finding) -> str:
-        """Return a finding's sentence."""
-        check_kind("finding", finding, contract.Finding, wanted="a finding", example="reading.findings[0]")
-        return finding.say()
 
     def __repr__(self) -> str:
         """Return one line: the fields hold the whole run."""
@@ -118,7 +138,7 @@ class RunComparison(Comparison):
 
     def as_data(self) -> dict[str, object]:
         """Return the comparison as plain data, as in `leadline compare --json`."""
-        return compare_data.as_data(self)
+        return compare_screen.as_data(self)
 
     def __repr__(self) -> str:
         return plain.printable(f"<Comparison: {compare_words.headline(self)}>")

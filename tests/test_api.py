@@ -22,7 +22,8 @@ from leadline.comparison.together import compare
 from leadline.errors import LeadlineError, MissingExtra
 from leadline.inside.trainer import Hooks
 from leadline.pipeline import read
-from leadline.report import compare_data, data, terminal
+from leadline.report import compare as compare_screen
+from leadline.report import data, terminal
 from leadline.report.data import as_data
 
 
@@ -60,13 +61,6 @@ def test_a_name_that_is_none_is_told_with_those_that_are(reading: leadline.Readi
             with pytest.raises(LeadlineError, match=re.escape(f"called {name!r}")) as told:
                 ask(name)  # type: ignore[arg-type]
             assert "reward/mean" in told.value.tried
-
-
-@pytest.mark.parametrize("finding", ["reward.gamed", None])
-def test_a_sentence_is_that_of_a_finding(reading: leadline.Reading, finding: Any) -> None:
-    assert reading.sentence(reading.findings[0])
-    with pytest.raises(LeadlineError, match="finding must be a finding; got"):
-        reading.sentence(finding)
 
 
 def test_frames_hold_the_series_by_step(reading: leadline.Reading) -> None:
@@ -258,7 +252,7 @@ def test_runs_are_compared() -> None:
     found = leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked")
     assert list(found.groups) == ["healthy", "hacked"]
     gathered = gather([str(EXAMPLES / "healthy"), str(EXAMPLES / "hacked")])
-    assert found.as_data() == compare_data.as_data(compare(gathered))
+    assert found.as_data() == compare_screen.as_data(compare(gathered))
     assert str(found).startswith("compare  healthy beats hacked")
     assert repr(found) == f"<Comparison: {found.as_data()['headline']}>"
     with pytest.raises(LeadlineError, match="clock must be one of 'step', 'time', 'tokens'; got 'epoch'"):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import EXAMPLES, ROOT, verl_bytes
 
-from leadline import environment, inventory
-from leadline.cli import main
+from leadline import inventory
+from leadline.cli import doctor, main
 from leadline.report import inventory as inventory_text
 
 
@@ -90,7 +90,7 @@ def test_doctor_says_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\nnumpy    " in printed(capsys, "doctor")
     data = json.loads(printed(capsys, "doctor", "--json"))
     assert {one["name"] for one in data["versions"]} >= {"leadline", "python", "numpy", "pyyaml"}
-    assert {one["name"] for one in data["extras"]} == set(environment.EXTRAS)
+    assert {one["name"] for one in data["extras"]} == set(doctor.EXTRAS)
 
 
 def test_doctor_knows_every_extra_and_every_core_package_that_is_declared() -> None:
@@ -98,16 +98,16 @@ def test_doctor_knows_every_extra_and_every_core_package_that_is_declared() -> N
     extras = text.partition("[project.optional-dependencies]")[2].partition("[project.scripts]")[0]
     declared = set(re.findall(r"^(\w+) = \[(?!\])", extras, re.MULTILINE))
     for_users = declared - {"all", "bench", "browser", "docs", "test", "writers"}
-    assert set(environment.EXTRAS) == for_users
+    assert set(doctor.EXTRAS) == for_users
     everything = re.search(r'"leadline\[([\w,]+)\]"', extras)
     assert everything is not None
     assert set(everything[1].split(",")) == for_users
     core = text.partition("dependencies = [")[2].partition("]")[0]
-    assert set(environment.CORE) | {"tomli"} == set(re.findall(r'^    "([a-z]+)', core, flags=re.MULTILINE))
+    assert set(doctor.CORE) | {"tomli"} == set(re.findall(r'^    "([a-z]+)', core, flags=re.MULTILINE))
 
 
 def test_doctor_says_how_to_get_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    found = environment.extras()
+    found = doctor.extras()
     assert "pip install 'leadline[parquet]'" in found[0].says
     assert not any(one.there for one in found)

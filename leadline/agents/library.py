@@ -19,7 +19,7 @@ from ..review import store
 from ..run import Review, Run
 from ..shelf import query
 from ..shelf.base import MEMORY
-from ..shelf.row import ShelfEntry, Task, UnitOutcome
+from ..shelf.row import Row, Task, UnitOutcome
 from ..shelf.store import Shelf
 from ..shelf.summary import unreadable
 from ..sources import open_run
@@ -110,8 +110,8 @@ class _Here:
         if time.monotonic() > self._until:
             self._ended.set()
         if links:
-            entries = tuple(_explained(entry, links_outside(links)) for entry in outcome.entries)
-            outcome = replace(outcome, entries=entries)
+            rows = tuple(_explained(row, links_outside(links)) for row in outcome.rows)
+            outcome = replace(outcome, rows=rows)
         return [(task, outcome)]
 
     def close(self) -> None:
@@ -120,9 +120,9 @@ class _Here:
         give_back()
 
 
-def _explained(entry: ShelfEntry, says: str) -> ShelfEntry:
+def _explained(row: Row, says: str) -> Row:
     """Say of a run that can't be read which link it is for."""
-    return unreadable(entry.row, says, entry.row.last_at) if entry.row.state == "unreadable" else entry
+    return unreadable(row, says, row.last_at) if row.state == "unreadable" else row
 
 
 def with_links(error: LeadlineError, links: Links) -> LeadlineError:

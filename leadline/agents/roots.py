@@ -20,10 +20,6 @@ LONGEST = 4000  # characters of a path
 SHOWN = 200  # of one that is refused
 
 
-class OutsideRoots(LeadlineError):
-    """Raised for a path that the server was not told to read."""
-
-
 @dataclass(frozen=True, slots=True)
 class Roots:
     """The folders that may be read."""
@@ -59,7 +55,7 @@ class Roots:
                     why = "links to a place outside of the folders this server may read"
             except OSError:  # a name that is too long, links that lead in a circle
                 pass
-        raise OutsideRoots(
+        raise LeadlineError(
             f"{told[:SHOWN]!r} {why}.",
             next_step="call triage for the runs there are, or start the server with that folder",
         )

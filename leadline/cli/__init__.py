@@ -22,43 +22,18 @@ NOTHING_READABLE = 3
 CANNOT_PRINT = 4
 READER_GONE = 141  # as the shell says of a program whose reader went away
 
-# Commands by topic, each with the first sentence of its help (tests/test_cli.py compares them).
-GROUPS = {
-    "Analyze": {
-        "read": "Read a run and print the verdict, curves, and findings.",
-        "samples": "Show sampled responses: early vs. late, by step, by score, by text search, or at random.",
-        "review": (
-            "Judge sampled responses; your answer counts in every later verdict: `ok`, `hacked`, grades, or a model's "
-            "grades."
-        ),
-        "series": "Print binned means of logged metrics; without KEY, list all keys.",
-        "check": "Score all sampled responses with your own rule, next to the run's score.",
-        "compare": "Compare runs or groups of seeds; report differences beyond seed noise.",
-        "backtest": "Replay finished runs: what Leadline would have said, saved, and cost.",
-    },
-    "Monitor": {
-        "watch": "Monitor runs while they train; send alerts and, if asked, stop them.",
-        "history": "Show past verdicts, alerts, and actions of a watched run.",
-        "record": "Record GPU power, memory, processes, and phases of a run.",
-    },
-    "Many runs and agents": {
-        "scan": "Scan folders or trackers; store one summary row per run.",
-        "serve": "Serve a dashboard of all runs, those needing attention first.",
-        "mcp": "Serve read-only tools to coding agents over MCP, for the runs below each ROOT.",
-        "skill": "Install or show the Leadline skill for coding agents.",
-    },
-    "Setup": {
-        "sources": "Show which logs and metrics were detected, and what is missing.",
-        "demo": "Walk through three real runs: healthy, collapsed, and reward-hacked.",
-        "doctor": "Check the installation, optional extras, and running watchers.",
-        "schema": "Print the JSON Schema of `read --json`.",
-    },
+GROUPS = {  # commands by topic
+    "Analyze": ("read", "samples", "review", "series", "check", "compare", "backtest"),
+    "Monitor": ("watch", "history", "record"),
+    "Many runs and agents": ("scan", "serve", "mcp", "skill"),
+    "Setup": ("sources", "demo", "doctor", "schema"),
 }
 VERBS = tuple(name for group in GROUPS.values() for name in group)
 
 
 class Verbs(click.Group):
-    """Click group that imports a command when it is asked for, and lists all of them by topic."""
+    """Click group that imports a command when it is asked for, and lists all of them by topic with the first sentence
+    of their help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(VERBS)
@@ -72,7 +47,9 @@ class Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, group in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl(list(group.items()))
+                commands = [import_module(f".{name}", __name__).verb for name in group]
+                rows = [(one.name, one.get_short_help_str(limit=200).rstrip(".")) for one in commands]
+                formatter.write_dl([(name, f"{says}.") for name, says in rows])  # some clicks leave the full stop
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -47,8 +47,7 @@ def verb(options: CompareOptions) -> None:
     """
     from ..comparison.gather import gather
     from ..comparison.together import compare
-    from ..report.compare import render
-    from ..report.compare_data import as_data
+    from ..report.compare import as_data, render
     from ..report.data import dump
     from ..report.files import check_file, write_whole
     from ..report.progress import progress_bar

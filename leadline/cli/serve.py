@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from ..serve.server import ServeOptions
 from .options import STORE, WORKERS, Number, argument, command, option
 
 
@@ -41,7 +40,7 @@ def verb(
 
     Example: leadline serve /data/experiments
     """
-    from ..serve.server import serve
+    from ..serve.server import ServeOptions, serve
     from ..shelf.store import Shelf
 
     options = ServeOptions(roots, host, port, names, every, workers, allow_act)

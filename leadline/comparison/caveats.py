@@ -34,18 +34,17 @@ def caveats(gathered: Gathered, judged: str, names: Sequence[str], settings: Seq
         if components:
             different[components] = member.name
     if len(different) > 1:
-        parts = [(name, sorted(some)) for some, name in different.items()]
-        told = "; ".join(f"{run}: {', '.join(names)}" for run, names in parts)
+        told = "; ".join(f"{run}: {', '.join(sorted(parts))}" for parts, run in different.items())
         says = f"the rewards have different components, so their levels may not be comparable ({told})"
-        yield Caveat("PartsDiffer", says, {"parts": parts})
+        yield Caveat("PartsDiffer", says)
     if about := [setting.name for setting in settings if ABOUT_REWARDS.search(setting.name)]:
         says = f"reward settings differ ({several(about, 4)}): reward levels may not be comparable"
-        yield Caveat("RewardSettings", says, {"names": about})
+        yield Caveat("RewardSettings", says)
     for group in gathered.groups:
         mixed = [each.name for each in settings if len({repr(value) for value in each.values.get(group, ())}) > 1]
         if mixed:
             says = f"the runs of {group} differ in {several(mixed, 4)}: that counts as seed noise here"
-            yield Caveat("MixedGroup", says, {"group": group, "settings": mixed})
+            yield Caveat("MixedGroup", says)
     yield from _beginnings(gathered, judged)
 
 
@@ -63,11 +62,11 @@ def _kinds(members: Sequence[Member], judged: str, names: Sequence[str]) -> Iter
     if judged in apart:
         told = "; ".join(f"{several(runs, NAMED)}: {kind}" for kind, runs in apart[judged].items())
         says = f"{judged} may not be the same number in all runs ({told})"
-        yield Caveat("KindsDiffer", says, {"series": judged, "kinds": list(apart[judged].items())})
+        yield Caveat("KindsDiffer", says)
     if others := [name for name in apart if name != judged]:
         also = " either" if judged in apart else ""
         says = f"{several(others)} may not be the same number in all runs{also}: check with `leadline sources`"
-        yield Caveat("OthersDiffer", says, {"series": others, "judged_too": judged in apart})
+        yield Caveat("OthersDiffer", says)
 
 
 def _beginnings(gathered: Gathered, judged: str) -> Iterator[Caveat]:
@@ -89,7 +88,7 @@ def _beginnings(gathered: Gathered, judged: str) -> Iterator[Caveat]:
                 f"{first.name} and {second.name} are identical up to step {step}: one continues the other, or they "
                 "share a seed, so they are not independent"
             )
-            yield Caveat("SharedStart", says, {"first": first.name, "second": second.name, "step": step})
+            yield Caveat("SharedStart", says)
 
 
 def ranges(begins: dict[str, float], ends: dict[str, float], unit: Unit) -> Iterator[Caveat]:
@@ -106,8 +105,7 @@ def ranges(begins: dict[str, float], ends: dict[str, float], unit: Unit) -> Iter
             f"compared over {span(first, last, unit)}, where {shortest} ends; {longest} continues "
             f"to {moment(ends[longest], unit)}{without}"
         )
-        facts = {"first": first, "last": last, "shortest": shortest, "longest": longest, "longest_end": ends[longest]}
-        yield Caveat("EndsEarlier", says, facts | {"end_without_shortest": others if cuts else None})
+        yield Caveat("EndsEarlier", says)
     if first - min(begins.values()) > cell:
         says = f"{latest} begins at {moment(first, unit)}: what others did before is ignored"
-        yield Caveat("BeginsLater", says, {"run": latest, "at": first})
+        yield Caveat("BeginsLater", says)

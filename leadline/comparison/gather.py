@@ -19,7 +19,6 @@ from ..sources import Joining, open_runs
 from ..sources.remote import is_address
 
 SEED = re.compile(r"(?i)(?<![a-z])(?:(?:random|rng|train)?[-_]?seed[-_=]?\d+|s\d+)(?![a-z0-9])")
-NUMBER = re.compile(r"(?<=.)[-_./]\d+$")
 TELLING = 3  # settings: that two logs agree on fewer says nothing
 
 
@@ -159,29 +158,15 @@ def grouped_by(keys: Sequence[str], members: Sequence[Member], how: Grouped) -> 
 
 
 def guess(members: Sequence[Member]) -> Gathered:
-    """Group by seeds named in the paths, else by equal settings, else by names that differ in a number only; if none of
-    these brings two runs together, every run is by itself."""
-    seeds_named = all(SEED.search(member.name) for member in members)
-    ways: tuple[tuple[list[str] | None, Grouped], ...] = (
-        ([_bare(SEED.sub("", member.name)) for member in members] if seeds_named else None, "by_seed"),
-        (_by_settings(members), "by_settings"),
-        (_by_number(members), "by_number"),
-    )
-    for keys, how in ways:
-        if keys is not None and len(set(keys)) < len(members):
-            return grouped_by([key or "all" for key in keys], members, how)
+    """Group by seeds named in the paths, else by equal settings; if neither brings two runs together, every run is by
+    itself."""
+    named = [_bare(SEED.sub("", member.name)) for member in members]
+    if all(SEED.search(member.name) for member in members) and len(set(named)) < len(members):
+        return grouped_by([key or "all" for key in named], members, "by_seed")
+    alike = _by_settings(members)
+    if alike is not None and len(set(alike)) < len(members):
+        return grouped_by(alike, members, "by_settings")
     return grouped_by([member.name for member in members], members, "nothing_says")
-
-
-def _by_number(members: Sequence[Member]) -> list[str] | None:
-    """Return None if the settings speak against it: run-1 and run-2 may well be two configs."""
-    keys = [NUMBER.sub("", member.name) for member in members]
-    seen: dict[str, dict[str, object]] = {}
-    for key, member in zip(keys, members, strict=True):
-        settings = essential(member.run)
-        if len(member.run.config.raw) >= TELLING and seen.setdefault(key, settings) != settings:
-            return None
-    return keys
 
 
 def _by_settings(members: Sequence[Member]) -> list[str] | None:

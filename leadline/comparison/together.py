@@ -66,22 +66,20 @@ def compare(gathered: Gathered, *, by: str | None = None, clock: Unit = "step") 
     evals = _held_out(views)
     names = [name for name in (*evals, *READ) if name != judged]
     main = _field(judged, gathered, views, clocks, clock)
-    if not isinstance(main, Field):
+    if isinstance(main, str):
         raise LeadlineError(
-            f"The runs can't be compared by {judged}: {main.says}.",
+            f"The runs can't be compared by {judged}: {main}.",
             tried=", ".join(views),
             next_step="leave that run out, or pass another metric with --by",
         )
-    found = []
+    fields, unread = [], []
     for number, name in enumerate(names, 1):
-        found.append(_field(name, gathered, views, clocks, clock))
+        found = _field(name, gathered, views, clocks, clock)
+        if isinstance(found, Field):
+            fields.append(found)
+        elif any(series_of(view.run, name) is not None for view in views.values()):
+            unread.append(Caveat("NotCompared", f"{name} is not compared: {found}"))
         tell("comparing", number, len(names))
-    fields = [one for one in found if isinstance(one, Field)]
-    unread = [
-        replace(one, says=f"{one.facts['series']} is not compared: {one.says}")
-        for one in found
-        if isinstance(one, Caveat) and len(one.facts.get("lacking", ())) < len(gathered.members)
-    ]
     return _told(gathered, clock, main, fields, [clocks[one.name] for one in gathered.members], unread)
 
 
@@ -117,7 +115,7 @@ def _told(
         left_out=gathered.left_out,
         warnings=(
             *ranges(main.begins, main.ends, clock),
-            *([Caveat("ClocksDiffer", differ, {"sources": sources})] if len(sources) > 1 else []),
+            *([Caveat("ClocksDiffer", differ)] if len(sources) > 1 else []),
             *caveats(gathered, main.name, [field.name for field in (main, *fields)], settings),
             *unread,
         ),
@@ -183,7 +181,7 @@ def _reward(members: Sequence[Member]) -> str:
 
 def _field(
     name: str, gathered: Gathered, views: Mapping[str, View], clocks: Mapping[str, RunClock], unit: Unit
-) -> Field | Caveat:
+) -> Field | str:
     """Return one metric of all runs on a common grid; or why there is none."""
     logged = {one: series for one, view in views.items() if (series := series_of(view.run, name)) is not None}
     curves = {}
@@ -195,19 +193,16 @@ def _field(
     short = tuple((one, logged[one].points) for one, curve in curves.items() if not curve.decidable)
     if lacking or short:
         few = "; ".join(f"{run} logs only {counted(points, 'point')}" for run, points in short)
-        says = f"not logged by {several(lacking)}" if lacking else few
-        return Caveat("NotLogged", says, {"series": name, "lacking": lacking, "short": short})
+        return f"not logged by {several(lacking)}" if lacking else few
     spans = {one: steps_seen(curve) for one, curve in curves.items()}
     begins = {one: clocks[one].at(first) for one, (first, _) in spans.items()}
     ends = {one: clocks[one].at(last) for one, (_, last) in spans.items()}
     latest, earliest = max(begins, key=lambda one: begins[one]), min(ends, key=lambda one: ends[one])
     if not begins[latest] < ends[earliest]:
-        says = (
+        return (
             f"no range is common to all runs ({earliest} ends at {moment(ends[earliest], unit)}, {latest} begins "
             f"at {moment(begins[latest], unit)})"
         )
-        facts = {"earliest": earliest, "ends": ends[earliest], "latest": latest, "begins": begins[latest]}
-        return Caveat("NoCommonRange", says, {"series": name, **facts})
     grid = np.linspace(begins[latest], ends[earliest], CELLS)
     paths = {one: levels_at(curve, clocks[one].steps_at(grid)) for one, curve in curves.items()}
     largest = max(float(np.abs(some).max()) for some in paths.values())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from ..records import dataclass
 from ..run import Values
@@ -14,9 +13,7 @@ ClockSource = Literal[
     "steps", "time_of_each_step", "running_time", "row_times", "running_tokens", "tokens_of_each_step"
 ]
 # Who decided which runs are seeds of one config, or what the guess rests on.
-Grouped = Literal[
-    "each_by_itself", "nothing_says", "two_alike", "named", "typed", "by_seed", "by_settings", "by_number"
-]
+Grouped = Literal["each_by_itself", "nothing_says", "two_alike", "named", "typed", "by_seed", "by_settings"]
 Told = Literal["final", "mid-run", "no"]  # they end apart; they were apart and the ends are not; neither
 
 
@@ -138,13 +135,12 @@ class LeftOut:
     why: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Caveat:
     """Something that speaks against comparing the numbers as they are."""
 
     about: str
     says: str  # without a full stop
-    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,4 +167,4 @@ class Comparison:
     @property
     def guessed(self) -> bool:
         """True if the groups are a guess."""
-        return self.grouped in ("by_seed", "by_settings", "by_number")
+        return self.grouped in ("by_seed", "by_settings")

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 
 from ..errors import CannotWrite
 from ..shelf.row import Task, UnitOutcome
@@ -20,7 +21,6 @@ HANGS = 10.0  # seconds to wait at the end for processes that were killed; one o
 TASKS = 1000  # after which a process is replaced, so that what libraries hoard goes back to the system
 AHEAD = 3  # units that wait for each process
 STILLBORN = 5  # processes in a row that die without having read anything: then it is the machine, not a run
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # one a process: there are enough processes
 
 
 class Pool:
@@ -90,10 +90,9 @@ class Pool:
 
     def _started(self) -> subprocess.Popen[bytes] | None:
         """Return a new process; None if the machine has none to give."""
-        environment = {**os.environ, **{name: "1" for name in THREADS if name not in os.environ}}
-        command = [sys.executable, "-m", "leadline.fleet.worker"]
+        command = [sys.executable, "-m", "leadline.fleet.reader"]
         try:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except OSError:
             return None
         self._processes.add(process)
@@ -105,13 +104,8 @@ class Pool:
         if process is None:
             return
         process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            try:
-                if pipe is not None:
-                    pipe.close()
-            except OSError:
-                continue  # it died with something in the pipe
+        with suppress(OSError), process:  # waits for it and closes its pipes; it may have died with something in them
+            pass
         self._processes.discard(process)
 
 

@@ -1,23 +1,34 @@
-"""Read one unit: what every engine calls, in whatever process and on whatever machine. Never raises."""
+"""Read one unit: what every engine calls. Never raises.
+
+`python -m leadline.fleet.reader` is a reading process of the pool: it takes tasks on its standard input and gives
+outcomes on its standard output, so that nothing of the program that scans is imported a second time. It ends when its
+input does, when the scan is over; and when the scan was killed, in the middle of a unit.
+"""
 
 from __future__ import annotations
 
+import gc
 import hashlib
+import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+import pickle
+import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
 from ..live.memory import give_back
 from ..pipeline import read_run
+from ..progress import end_with_parent
 from ..records import dataclass
 from ..review.store import mark as reviewed
 from ..run import Run
-from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
+from ..shelf.row import Row, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
-from ..shelf.summary import entry, found_at, unreadable
+from ..shelf.summary import found_at, row_of, unreadable
 from ..sources import build_run, find_runs
 from ..sources.assemble import Surroundings, assemble
 from ..sources.events import with_events
@@ -27,6 +38,8 @@ from ..sources.roles import Carrier, lists_runs
 from ..sources.source import Log
 from ..words.fleet import ended_the_reader, reading_failed
 from .divide import may_be_run
+
+UNITS = 32  # read before memory goes back to the system: what goes back has to be asked for again, a tenth of a reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +52,6 @@ class _Held:
     log: Log  # the first of its logs
     build: Callable[[], Run]
     carrier: Carrier | None = None  # of that log; None if a server has it
-
-
-def read_tasks(tasks: Sequence[Task]) -> list[UnitOutcome]:
-    """Read several units, one after the other: what a remote worker takes at a time."""
-    outcomes = [read_task(task) for task in tasks]
-    give_back()
-    return outcomes
 
 
 def read_task(task: Task) -> UnitOutcome:
@@ -61,7 +67,7 @@ def read_task(task: Task) -> UnitOutcome:
         return UnitOutcome(unit, (_bad(task, reading_failed(error)),))
 
 
-def _bad(task: Task, says: str, held: _Held | None = None) -> ShelfEntry:
+def _bad(task: Task, says: str, held: _Held | None = None) -> Row:
     unit = task.unit
     if held is None:
         try:
@@ -74,9 +80,9 @@ def _bad(task: Task, says: str, held: _Held | None = None) -> ShelfEntry:
 
 def _read(task: Task) -> UnitOutcome:
     known, unit = dict(task.known), task.unit
-    entries: list[ShelfEntry] = []
+    rows: list[Row] = []
     kept: list[str] = []
-    refused: list[ShelfEntry] = []
+    refused: list[Row] = []
     stray = _passed_over(unit)
     for held in _runs(unit.place):
         if stray and _is_about_others(unit.place, held):
@@ -85,15 +91,18 @@ def _read(task: Task) -> UnitOutcome:
             kept.append(held.identity)
             continue
         try:
-            entries.append(_entry(task, held))
+            found = found_at(held.identity, unit, held.log)
+            run = held.build()
+            reading = read_run(run, charts="none")
+            rows.append(row_of(found, run, reading, modified=held.modified, mark=held.mark))
         except NotAnRLRun as error:  # beside runs it is none of our business; alone the user wants to know
             refused.append(_bad(task, error.what, held))
         except LeadlineError as error:
-            (refused if stray else entries).append(_bad(task, error.what, held))
+            (refused if stray else rows).append(_bad(task, error.what, held))
         except Exception as error:
-            entries.append(_bad(task, reading_failed(error), held))
-    alone = not (entries or kept or stray)
-    return UnitOutcome(unit, tuple(refused[:1] if alone else entries), tuple(kept))
+            rows.append(_bad(task, reading_failed(error), held))
+    alone = not (rows or kept or stray)
+    return UnitOutcome(unit, tuple(refused[:1] if alone else rows), tuple(kept))
 
 
 def _passed_over(unit: Unit) -> bool:
@@ -171,8 +180,29 @@ def _log_mark(log: Log) -> str:
     return hashlib.sha256(told.encode("utf-8", errors="surrogatepass")).hexdigest()[:24]
 
 
-def _entry(task: Task, held: _Held) -> ShelfEntry:
-    run = held.build()
-    reading = read_run(run, charts="none")
-    found = found_at(held.identity, task.unit, held.log)
-    return entry(found, run, reading, modified=held.modified, mark=held.mark)
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    end_with_parent()
+    serve(sys.stdin.buffer, answers)
+
+
+def serve(tasks: BinaryIO, answers: BinaryIO) -> None:
+    """Both ends are ours: nothing that a user's file holds is unpickled."""
+    gc.freeze()  # modules live as long as this process: no use in looking at them again
+    for count in itertools.count(1):
+        try:
+            task = pickle.load(tasks)
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            pickle.dump(read_task(task), answers, protocol=5)
+            answers.flush()
+        except (OSError, KeyboardInterrupt):
+            return  # nobody waits for it any more
+        if count % UNITS == 0:
+            give_back()
+
+
+if __name__ == "__main__":
+    main()

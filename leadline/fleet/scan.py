@@ -132,8 +132,8 @@ def _read_all(
         for _, outcome in done:
             if outcome is not None and shelf.put(outcome, owner=owner, maker=scope.maker):
                 tally.read += 1
-                tally.rows += len(outcome.entries)
-                tally.unreadable += sum(entry.row.state == "unreadable" for entry in outcome.entries)
+                tally.rows += len(outcome.rows)
+                tally.unreadable += sum(row.state == "unreadable" for row in outcome.rows)
         if lost := [task for task, outcome in done if outcome is None]:
             tally.lost += len(lost)
             shelf.hand_back(lost, owner)

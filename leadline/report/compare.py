@@ -1,15 +1,17 @@
-"""Several runs on one screen: which differs, a table, the primary metric of every group over one clock, the rest."""
+"""Several runs on one screen: which differs, a table, the primary metric of every group over one clock, the rest; and
+as plain data: what `leadline compare --json` prints."""
 
 from __future__ import annotations
 
 import string
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from rich.text import Text
 
 from ..digits import axis_label, interval, level
-from ..facts.comparison import Comparison, Difference, RunStanding
+from ..facts.comparison import Compared, Comparison, Difference, RunStanding, Setting
 from ..words import compare as words
 from ..words.compare import (
     also,
@@ -23,6 +25,7 @@ from ..words.compare import (
 )
 from . import palette
 from .braille import DOWN, Area, Points, draw, frame
+from .data import plain
 from .lines import MARGIN, NARROWEST, aligned, labeled, shown
 from .panels import beside_axis
 from .plain import line
@@ -35,6 +38,8 @@ ANSWERS = 4  # sentences before the table on one screen
 SAYS = {"answer": 5, "also": 4, "warning": 2}  # lines a sentence may take on one screen
 MARKS = string.ascii_uppercase
 MOST_LETTERS = 3  # beside one row of the plot
+SCHEMA = 1
+JSON = (str, int, float, bool, type(None))
 
 
 def render(comparison: Comparison, *, color: bool = False, width: int = 100, height: int = HEIGHT) -> str:
@@ -162,3 +167,49 @@ def _others(comparison: Comparison, width: int) -> Iterator[list[Text]]:
 
 def _color(place: int) -> str:
     return palette.PHASES[place % len(palette.PHASES)].terminal
+
+
+def as_data(comparison: Comparison) -> dict[str, Any]:
+    """Return the comparison as plain data: facts under their own names, and what is said of them."""
+    told: dict[str, Any] = {
+        "schema": SCHEMA,
+        "clock": comparison.clock,
+        "clock_says": words.clock_source(comparison),
+        "grouped": comparison.grouped,
+        "grouped_says": words.grouped(comparison),
+        "guessed": comparison.guessed,
+        "groups": comparison.groups,
+        "runs": comparison.runs,
+        "by": comparison.by.name,
+        "more_is_better": comparison.good,
+        "headline": words.headline(comparison),
+        "says": words.answer(comparison),
+        "series": [_series(comparison, entry) for entry in comparison.series],
+        "odd": [plain(entry) | {"says": words.odd(comparison, entry)} for entry in comparison.odd],
+        "settings": [_setting(entry) for entry in comparison.settings],
+        "left_out": comparison.left_out,
+        "warnings": comparison.warnings,
+    }
+    return {name: plain(entry) for name, entry in told.items()}
+
+
+def _series(comparison: Comparison, entry: Compared) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "keys": entry.keys,
+        "from": entry.range[0],
+        "to": entry.range[1],
+        "groups": entry.standings,
+        "runs": entry.members,
+        "differences": [plain(pair) | {"says": words.difference(comparison, pair)} for pair in entry.differences],
+        "curves": {"at": entry.grid, "groups": entry.bands},
+    }
+
+
+def _setting(entry: Setting) -> dict[str, Any]:
+    """What JSON has no word for is told as Python writes it."""
+    values = {
+        group: [value if isinstance(value, JSON) else repr(value) for value in some]
+        for group, some in entry.values.items()
+    }
+    return {"name": entry.name, "values": values, "marks_groups": entry.marks_groups}

@@ -24,7 +24,6 @@ from ..words.verdict import headline
 from . import palette
 from .lines import MARGIN, NARROWEST, labeled, shown, wrapped
 from .panels import panels
-from .pictures import pictures
 from .plain import line, name, printable
 
 HEIGHT = 30  # lines of a screen where there is none
@@ -43,7 +42,7 @@ def render(
     path, read = printable(reading.run.path), " · ".join(map(printable, what_was_read(reading.run)))
     if verbose:
         head = [*_head(reading, width, most=None), *labeled("run", f"{path} · {read}", width)]
-        drawn = panels(pictures(reading), width=width, rows=10)
+        drawn = panels(reading, width=width, rows=10)
         rest = [line for name, says in _in_full(reading) for line in labeled(name, says, width)]
         return shown([*head, *drawn, *rest], color=color, width=width)
     height = min(height, HEIGHT)
@@ -52,7 +51,7 @@ def render(
         path = f"…{path[len(path) - max(free - 1, 0) :]}" if free > 8 else "…"
     head = [*_head(reading, width), *labeled("run", f"{path} · {read}", width, 1)]
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
-    drawn = panels(pictures(reading), width=width, rows=rows) if rows else []
+    drawn = panels(reading, width=width, rows=rows)
     foot = [("note", note) for note in reading.run.notes[:2]]
     if missing := missing_says(reading):
         foot.append(("missing", missing))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from urllib.parse import parse_qs, quote, unquote, urlencode
@@ -16,20 +15,17 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ..errors import LeadlineError
-from ..live.history import Point, Spell, past_of, spells
 from ..records import asdict, dataclass, field
 from ..report.data import dump, plain
 from ..report.html.page import colours
 from ..shelf import people, query
 from ..shelf.people import WHATS
-from ..shelf.row import Row
 from ..shelf.store import Shelf
 from ..words import serve as words
 from . import pages
 from .guard import Doors, Guard
-from .kept import PageCache
 from .pages import Visitor
-from .reports import Reports, allowed, mark_of
+from .reports import PageCache, Reports, allowed, mark_of
 
 URGENT = 6  # runs on the first page for each reason
 DAY = 86400.0
@@ -50,12 +46,10 @@ class State:
     doors: Doors
     reports: Reports = field(default_factory=Reports)
     kept: PageCache = field(default_factory=lambda: PageCache(PAGES))
-    mounts: Mapping[str, Starlette] = field(default_factory=dict)
 
 
-def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | None = None) -> Guard:
-    """Return the page over a shelf. `mounts`: other applications by the path each answers at, behind the same guard."""
-    state = State(shelf, doors, mounts=mounts or {})
+def application(shelf: Shelf, doors: Doors, agents: Starlette | None = None) -> Guard:
+    """Return the page over a shelf. `agents`: the server for agents, which answers behind the same guard."""
     routes = [
         Route("/", _triage),
         Route("/runs", _runs),
@@ -64,25 +58,18 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | No
         Route("/api/rows", _api_rows),
         Route("/run/{key}", _run),
         Route("/run/{key}/report", _report),
-        Route("/run/{key}/reading.json", _reading),
         Route("/run/{key}/news", _news),
         Route("/run/{key}/say", _say, methods=["POST"]),
         Route("/say", _say, methods=["POST"]),
         Route("/static/{name}", _static),
-        *(Route(path, endpoint=app) for path, app in state.mounts.items()),  # as it is: no slash to be sent on to
     ]
-    app = Starlette(routes=routes, lifespan=_lifespan)
-    app.state.page = state
+    if agents is not None:
+        from ..agents.server import PATH  # only with the extra
+
+        routes.append(Route(PATH, endpoint=agents))  # as it is: no slash to be sent on to
+    app = Starlette(routes=routes, lifespan=None if agents is None else agents.router.lifespan_context)
+    app.state.page = State(shelf, doors)
     return Guard(app, doors)
-
-
-@asynccontextmanager
-async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    """Let what is mounted live as long as the server runs."""
-    async with AsyncExitStack() as others:
-        for mounted in app.state.page.mounts.values():
-            await others.enter_async_context(mounted.router.lifespan_context(mounted))
-        yield
 
 
 def _state(request: Request) -> State:
@@ -97,9 +84,9 @@ def _failed(says: str, status: int = 404) -> HTMLResponse:
 # --- pages. Those that ask the database are no coroutines: Starlette runs them in threads.
 
 
-def _json(value: object, status: int = 200) -> Response:
+def _json(value: object) -> Response:
     """Return JSON whatever names and numbers a run holds: one of them must not break all."""
-    return Response(dump(plain(value), lines=True), status, media_type="application/json")
+    return Response(dump(plain(value), lines=True), media_type="application/json")
 
 
 def _visitor(request: Request) -> Visitor:
@@ -137,22 +124,19 @@ def _asked(request: Request) -> query.Asked:
         **{name: told.get(name, "")[:400] for name in query.FILTERS},  # type: ignore[arg-type]
         sort=told.get("sort", "urgency")[:20],
         down=told.get("down") == "1",
-        page=number("page", 0),
+        first=number("first", 0),
         size=min(max(number("size", 100), 1), query.MOST),
     )
 
 
 def _runs(request: Request) -> Response:
     shelf, now, asked, visitor = _state(request).shelf, time.time(), _asked(request), _visitor(request)
-    by = request.query_params.get("by", "")
-
-    def made() -> str:
-        choices = query.choices(shelf)
-        if by in query.BY:
-            return pages.grouped(query.together(shelf, asked, by, now), by, asked, choices)
-        return pages.table(*query.lines(shelf, asked, now), asked, choices, now, visitor)
-
-    return _kept(request, "Runs", made, visitor)
+    return _kept(
+        request,
+        "Runs",
+        lambda: pages.table(*query.lines(shelf, asked, now), asked, query.choices(shelf), now, visitor),
+        visitor,
+    )
 
 
 def _api_rows(request: Request) -> Response:
@@ -181,7 +165,6 @@ def _run(request: Request) -> Response:
     body = pages.run(
         one,
         people.said_of(state.shelf, one.row.identity),
-        _looks(state.shelf, one.row),
         time.time(),
         _visitor(request),
         unreadable,
@@ -198,21 +181,6 @@ def _news(request: Request) -> Response:
     one = _line(request)
     mark = None if one is None else mark_of(one.row)
     return _json({"change": _state(request).shelf.change, "mark": mark})
-
-
-def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
-    """Return what watches on this machine said of it, and how it went on: by later looks, and by its row."""
-    kept = (shelf.reading(row.identity) or {}).get("judgement")
-    judged = kept.get("judged") if isinstance(kept, dict) else None
-    now = (
-        Point(row.last_step or 0, row.verdict or "", row.level, judged, row.best_step, row.outcome)
-        if row.verdict
-        else None
-    )
-    try:
-        return tuple(spell for past in past_of(row.identity) if past.run == row.identity for spell in spells(past, now))
-    except LeadlineError:
-        return ()
 
 
 def _framed(made: Callable[[], str]) -> HTMLResponse:
@@ -240,12 +208,6 @@ def _compare(request: Request) -> Response:
     if len(rows) < 2:
         return _failed(words.COMPARE_TWO, 400)
     return _framed(lambda: state.reports.compared(rows))
-
-
-def _reading(request: Request) -> Response:
-    one = _line(request)
-    reading = None if one is None else _state(request).shelf.reading(one.row.identity)
-    return _json({"problem": words.NO_SUCH_RUN}, 404) if reading is None else _json(reading)
 
 
 def _static(request: Request) -> Response:

@@ -8,16 +8,15 @@ from urllib.parse import urlencode
 
 from ..digits import dated
 from ..facts.judgement import calls_for
-from ..live.history import Spell
 from ..records import dataclass
 from ..report.plain import line
 from ..shelf.people import Note
-from ..shelf.query import BY, FILTERS, GROUPS, SORTS, Asked, Group, Needy, RowNow, Together
+from ..shelf.query import FILTERS, GROUPS, SORTS, Asked, Group, Needy, RowNow
 from ..shelf.row import Row
 from ..words import serve as words
 
 NOT_SORTED = ("spark", "why")
-VIEW = ("words", *FILTERS, "sort", "page", "size")
+VIEW = ("words", *FILTERS, "sort", "first", "size")
 WIDTH, HEIGHT = 120, 24  # of a sparkline
 
 
@@ -195,10 +194,10 @@ def table(
     form = _form(asked, choices)
     heads = "".join(_head(name, title, asked) for name, title in words.COLUMNS.items())
     body = "".join(_line(one, now) for one in lines)
-    shown = asked.page * asked.size + len(lines)
+    shown = asked.first + len(lines)
     more = ""
     if shown < total:
-        to = address(asked, page=asked.page + 1)
+        to = address(asked, first=shown)
         more = f'<p><a id="more" rel="next" href="/runs?{h(to, 4000)}">More</a></p>'
     empty = "" if lines else f"<p>{h(words.NOTHING_FOUND)}</p>"
     begin = '<form action="/compare">'
@@ -217,7 +216,7 @@ def address(asked: Asked, **changes: object) -> str:
     """Return a view as an address: what differs from the usual one, so that it can be kept and sent."""
     told = {("q" if name == "words" else name): getattr(asked, name) for name in VIEW}
     told |= {"down": int(asked.down), **changes}
-    usual = {"sort": "urgency", "down": 0, "page": 0, "size": 100}
+    usual = {"sort": "urgency", "down": 0, "first": 0, "size": 100}
     return urlencode({key: value for key, value in told.items() if value not in ("", usual.get(key))})
 
 
@@ -226,7 +225,7 @@ def _head(name: str, title: str, asked: Asked) -> str:
         return f'<th scope="col"{" class=drawn" if name == "spark" else ""}>{h(title)}</th>'
     mine = asked.sort == name
     way = ' aria-sort="descending"' if mine and asked.down else ' aria-sort="ascending"' if mine else ""
-    to = address(asked, sort=name, down=int(mine and not asked.down), page=0)
+    to = address(asked, sort=name, down=int(mine and not asked.down), first=0)
     return f'<th scope="col"{way}><a href="/runs?{h(to, 4000)}">{h(title)}</a></th>'
 
 
@@ -244,8 +243,8 @@ def _line(one: RowNow, now: float) -> str:
 
 def _headline(row: Row) -> str:
     """Return the headline, its first part in the color of what the run came to."""
-    if not row.headline:  # a row of an older version, or a run that cannot be read
-        return f"{_colored(row, words.verdict_called(row.verdict or row.state, row.outcome))} {h(row.why, 240)}"
+    if row.state == "unreadable":
+        return f"{_colored(row, row.state)} {h(row.problem, 240)}"
     first, dot, rest = row.headline.partition(" · ")
     return f"{_colored(row, first)}{h(f'{dot}{rest}', 240)}"
 
@@ -255,7 +254,7 @@ def _colored(row: Row, says: str) -> str:
     return f'<span class="verdict {h(shade)}">{h(says)}</span>'
 
 
-def _form(asked: Asked, choices: dict[str, list[str]], by: str = "") -> str:
+def _form(asked: Asked, choices: dict[str, list[str]]) -> str:
     def select(name: str, label: str, options: Iterable[str], chosen: str) -> str:
         listed = "".join(
             f'<option value="{h(one)}"{" selected" if one == chosen else ""}>{h(words.CHOICES.get(one, one)) or "any"}'
@@ -268,38 +267,16 @@ def _form(asked: Asked, choices: dict[str, list[str]], by: str = "") -> str:
         select(name, "Reason" if name == "need" else name.capitalize(), options, getattr(asked, name))
         for name, options in choices.items()
     )
-    chosen = by or any(getattr(asked, name) for name in FILTERS) or asked.sort != "urgency"
+    chosen = any(getattr(asked, name) for name in FILTERS) or asked.sort != "urgency"
     return (
         f'<form class="filters" action="/runs" role="search"><label>Search<input type="search" name="q"'
         f' value="{h(asked.words)}"></label><details{" open" if chosen else ""}><summary>Filters, order'
-        f'</summary><div class="filters">{filters}{select("by", "Group by", BY, by)}'
+        f'</summary><div class="filters">{filters}'
         f"{select('sort', 'Sort by', SORTS, asked.sort)}<button>Show</button></div></details></form>"
     )
 
 
-def grouped(groups: Sequence[Together], by: str, asked: Asked, choices: dict[str, list[str]]) -> str:
-    rows = []
-    for one in groups:
-        to = urlencode({by: one.name}) if by in FILTERS and one.name else urlencode({"q": one.name})
-        rows.append(
-            f'<tr><th scope="row"><a href="/runs?{h(to, 4000)}">{h(one.name or "none", 160)}</a></th>'
-            f"<td>{one.runs}</td><td>{one.person}</td><td>{h(words.spread(one.lowest, one.mean, one.highest))}</td>"
-            f"<td>{one.steps if one.steps is not None else ''}</td><td>{one.verdicts}</td></tr>"
-        )
-    heads = "".join(
-        f'<th scope="col">{h(name)}</th>'
-        for name in (by.capitalize(), "Runs", "Need attention", "Level", "Steps", "Distinct verdicts")
-    )
-    return (
-        f"<h1>Runs by {h(by)}</h1>{_form(asked, choices, by)}"
-        '<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def run(
-    one: RowNow, said: Sequence[Note], looks: Sequence[Spell], now: float, visitor: Visitor, unreadable: str
-) -> str:
+def run(one: RowNow, said: Sequence[Note], now: float, visitor: Visitor, unreadable: str) -> str:
     row = one.row
     need = '<p id="needs" hidden></p>'
     if one.need:
@@ -309,8 +286,7 @@ def run(
     report = (
         f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
         if not unreadable
-        else f"<p>{h(unreadable)}</p><p>{h(row.says)}</p>"
-        f'<p><a href="/run/{one.key}/reading.json">Report as JSON</a></p>'
+        else f"<p>{h(unreadable)}</p><p>{h(row.headline)}</p>"
     )
     notes = "".join(
         f"<li><time>{h(dated(note.at))}</time> <b>{h(words.SAID.get(note.what, note.what))}</b> by"
@@ -323,32 +299,8 @@ def run(
         f'<p id="about" class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
         f"<span>{h(row.framework or '')}</span><span>{h(words.ago(row.last_at, now))}</span>"
         f"<span>{h(row.identity, 300)}</span></p>{report}"
-        '<div class="beside"><section aria-label="Checks"><h2>Past verdicts, and what happened next</h2>'
-        f'<div id="looks">{_looks(looks)}</div></section>'
-        f'<section aria-label="People"><h2>People</h2>{_acting(one, visitor)}'
-        f'<div id="said">{notes}</div></section></div>'
+        f'<section aria-label="People"><h2>People</h2>{_acting(one, visitor)}<div id="said">{notes}</div></section>'
     )
-
-
-def _looks(spells: Sequence[Spell]) -> str:
-    if not spells:
-        return "<p>Not watched yet: run leadline watch PATH.</p>"
-    listed = ""
-    for spell in spells:
-        first, end = spell.first, spell.end
-        same = first.judged == end.judged and first.step != end.step and not spell.anew
-        came = words.came_of(
-            looks=spell.looks,
-            last_step=spell.last.step,
-            then=None if spell.then is None else (spell.then.verdict, spell.then.step),
-            anew=spell.anew,
-            levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
-        )
-        listed += (
-            f'<li><time>{h(dated(spell.at))}</time> step {first.step} <span class="verdict'
-            f' {h(calls_for(first.verdict, first.outcome))}">{h(spell.says)}</span><p class="since">{h(came)}</p></li>'
-        )
-    return f'<ol class="timeline">{listed}</ol>'
 
 
 def _acting(one: RowNow, visitor: Visitor) -> str:

@@ -52,7 +52,6 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
     host, listening = options.host, _listening(options.host, options.port)
     port = int(listening.getsockname()[1])
     agents = agents_app(shelf, options.roots)
-    mounts = {} if agents is None else {PATH: agents}
     token = None if is_loopback(host) else os.environ.get(TOKEN) or None
     doors = doors_for(host, port, options.names, token=token, may_act=options.allow_act)
     names = names_of(host)
@@ -65,7 +64,7 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
     ended = threading.Event()
     scanning = threading.Thread(target=_scans, args=(shelf, options, ended, say), daemon=True)
     config: Any = uvicorn.Config(
-        application(shelf, doors, mounts),
+        application(shelf, doors, agents),
         log_level="warning",
         access_log=False,  # an address may hold the token of a first visit
         server_header=False,
@@ -116,7 +115,7 @@ def _scans(shelf: Shelf, options: ServeOptions, ended: threading.Event, say: Cal
 
     while not ended.is_set():
         try:
-            scan(options.roots, shelf, Pool(options.workers), problem=lambda error: say(error.what), ended=ended)
+            scan(options.roots, shelf, Pool(options.workers), problem=lambda error: once(error.what), ended=ended)
         except LeadlineError as error:
             once(error.what)
         except shelf.base.fails as error:

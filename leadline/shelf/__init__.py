@@ -1,1 +1,1 @@
-"""The shelf: one summary row a run, with its reading beside it, in sqlite or Postgres (docs/fleet.md)."""
+"""The shelf: one summary row a run, in sqlite or Postgres (docs/fleet.md)."""

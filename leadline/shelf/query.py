@@ -1,4 +1,4 @@
-"""The table as the dashboard asks for it: triage, search, filters, order and groups, all worked out by the database.
+"""The table as the dashboard asks for it: triage, search, filters, and order, all worked out by the database.
 
 Whether a run needs attention depends on the time of asking: rows are not written again because time goes by.
 """
@@ -36,9 +36,7 @@ FILTERS = {  # what may be filtered by, and the column that holds it
     "outcome": "outcome",
     "project": "project",
     "framework": "framework",
-    "variant": "variant",
 }
-BY = ("project", "variant", "seed", "framework", "verdict", "outcome")
 MOST = 500  # rows a page
 
 _LESS = ", ".join(f"'{need}'" for need in NEEDS[NEEDS.index("silent") :])  # what silence goes before
@@ -76,12 +74,10 @@ class Asked:
     outcome: str = ""
     project: str = ""
     framework: str = ""
-    variant: str = ""
     sort: str = "urgency"
     down: bool = False
-    page: int = 0
+    first: int = 0  # row to begin with
     size: int = 100
-    first: int | None = None  # row to begin with, instead of a page
     roots: tuple[str, ...] = ()  # only what was scanned below these
     gone: bool = True  # with runs that are not found anymore
 
@@ -95,20 +91,6 @@ class RowNow:
     group: Group
     need: str | None
     handed_to: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Rows that belong together, in numbers."""
-
-    name: str
-    runs: int
-    person: int
-    lowest: float | None  # level of the judged series
-    mean: float | None
-    highest: float | None
-    steps: int | None
-    verdicts: int  # different ones
 
 
 TOLD = (
@@ -136,7 +118,7 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
         values += [stored(root) for root in asked.roots]
     for word in asked.words.split()[:8]:
         like = f"%{stored(word.lower()).replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
-        searched = ("name", "why", "headline", "COALESCE(framework, '')")
+        searched = ("name", "headline", "COALESCE(problem, '')", "COALESCE(framework, '')")
         found = " OR ".join(f"LOWER({column}) LIKE ? ESCAPE '!'" for column in searched)
         parts.append(f"({found})")
         values += [like] * len(searched)
@@ -151,9 +133,8 @@ def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[RowNow], int]:
     way = "DESC" if asked.down else "ASC"
     size = min(max(asked.size, 1), MOST)
     last = f", {OVER}, last_at DESC" if column == "urgency" else ""
-    first = max(asked.page, 0) * size if asked.first is None else asked.first
     ordered = f"WHERE {where} ORDER BY {order} IS NULL, {order} {way}{last}, name LIMIT ? OFFSET ?"
-    found = _rows(shelf, ASKED, ordered, (*values, size, first), now)
+    found = _rows(shelf, ASKED, ordered, (*values, size, max(asked.first, 0)), now)
     total = _rows(shelf, "COUNT(*)", f"WHERE {where}", values, now)[0][0]
     return [_line(row) for row in found], int(total)
 
@@ -215,22 +196,6 @@ def triage(
     order = sorted(many, key=lambda one: (one[0], NEEDS.index(one[1])))
     needy = [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
     return groups, new, fresh, needy
-
-
-def together(shelf: Shelf, asked: Asked, by: str, now: float) -> list[Together]:
-    """Return the wanted rows grouped by a column, with the spread within each group."""
-    if by not in BY:
-        return []
-    where, values = _where(asked)
-    found = _rows(
-        shelf,
-        f"COALESCE({by}, ''), COUNT(*), SUM(CASE WHEN now_group = 'person' THEN 1 ELSE 0 END), MIN(level),"
-        " AVG(level), MAX(level), MAX(last_step), COUNT(DISTINCT verdict)",
-        f"WHERE {where} GROUP BY COALESCE({by}, '') ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?",
-        (*values, MOST),
-        now,
-    )
-    return [Together(meant(name), *rest) for name, *rest in found]
 
 
 def choices(shelf: Shelf) -> dict[str, list[str]]:

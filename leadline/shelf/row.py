@@ -33,7 +33,6 @@ class Row:
     verdict: str | None = None
     p: float | None = None  # that going on pays
     reason: str | None = None  # its kind
-    why: str = ""  # in one line
     ended: str | None = None  # why it is finished, where it is
     best_step: int | None = None
     best_path: str | None = None
@@ -49,25 +48,16 @@ class Row:
     need: Need | None = None  # why a person should look, as far as its log tells
     spark: str = ""  # the judged series in few points: two digits each, ".." where there is none
     mark: str = ""  # by what it is told that its log changed
-    digest: str = ""  # of the reading
     outcome: str | None = None  # what it has come to
-    headline: str = ""  # what to do, why, and how sure that is; "": a row of an older version, which has `why` alone
+    headline: str = ""  # what to do, why, and how sure that is
 
     @property
     def says(self) -> str:
         """Return the line that a table shows."""
-        return self.headline or self.why
+        return self.headline or self.problem or ""
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
-
-
-@dataclass(frozen=True, slots=True)
-class ShelfEntry:
-    """A row and the reading it was made from, as JSON; none where the run could not be read."""
-
-    row: Row
-    body: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +84,5 @@ class UnitOutcome:
     """The result of reading a unit."""
 
     unit: Unit
-    entries: tuple[ShelfEntry, ...] = ()
+    rows: tuple[Row, ...] = ()
     kept: tuple[str, ...] = ()  # runs that have not changed since they were last read

@@ -7,8 +7,6 @@ is held: a scan that is killed has written all of a place or nothing of it, and 
 from __future__ import annotations
 
 import hashlib
-import json
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -16,7 +14,7 @@ from pathlib import Path
 from ..errors import BadState
 from ..records import astuple, dataclass
 from .base import Base, Sqlite, default_store, open_base
-from .row import COLUMNS, Row, ShelfEntry, Task, Unit, UnitOutcome
+from .row import COLUMNS, Row, Task, Unit, UnitOutcome
 
 LEASE = 60.0  # seconds; whoever reads renews it well before
 ATTEMPTS = 3  # readings that ended their reader, after which it is not tried again
@@ -149,9 +147,9 @@ class Shelf:
             if not done:
                 return False
             change = self.changed()
-            for entry in outcome.entries:
-                self._put_row(entry, change, now)
-            there = {stored(entry.row.identity) for entry in outcome.entries} | set(map(stored, outcome.kept))
+            for row in outcome.rows:
+                self._put_row(row, change, now)
+            there = {stored(row.identity) for row in outcome.rows} | set(map(stored, outcome.kept))
             for (identity,) in self.base.rows("SELECT identity FROM runs WHERE place = ?", (place,)):
                 if identity not in there:
                     self.base.run(
@@ -167,21 +165,15 @@ class Shelf:
             )
             return True
 
-    def _put_row(self, entry: ShelfEntry, change: int, now: float) -> None:
-        values = [stored(value) if isinstance(value, str) else value for value in astuple(entry.row)]
+    def _put_row(self, row: Row, change: int, now: float) -> None:
+        values = [stored(value) if isinstance(value, str) else value for value in astuple(row)]
         same = "COALESCE(runs.need, '') = COALESCE(excluded.need, '')"
         self.base.run(
             f"INSERT INTO runs ({FIELDS}, key, change, need_at) VALUES ({', '.join('?' * len(values))}, ?, ?, ?)"
             f" ON CONFLICT (identity) DO UPDATE SET {_EXCLUDED}, vanished_at = NULL, change = excluded.change,"
             f" need_at = CASE WHEN {same} THEN runs.need_at ELSE excluded.need_at END",
-            (*values, key_of(entry.row.identity), change, now),
+            (*values, key_of(row.identity), change, now),
         )
-        if entry.body is not None:
-            self.base.run(
-                "INSERT INTO readings (identity, body) VALUES (?, ?)"
-                " ON CONFLICT (identity) DO UPDATE SET body = excluded.body",
-                (stored(entry.row.identity), zlib.compress(entry.body, 6)),
-            )
 
     def forget(self, roots: Sequence[str]) -> None:
         """Have the next scan of these roots read all of it."""
@@ -231,10 +223,6 @@ class Shelf:
     def change(self) -> int:
         return int(self.base.rows("SELECT value FROM shelf WHERE key = 'change'")[0][0])
 
-    def row(self, identity: str) -> Row | None:
-        rows = self.base.rows(f"SELECT {FIELDS} FROM runs WHERE identity = ?", (stored(identity),))
-        return next((as_row(values) for values in rows), None)
-
     def rows(self, roots: Sequence[str] = ()) -> Iterator[tuple[Row, float | None]]:
         """Yield all rows by identity, each with the time since when it is gone; few at a time in memory."""
         where = f" AND root IN ({', '.join('?' * len(roots))})" if roots else ""
@@ -249,11 +237,6 @@ class Shelf:
             if len(found) < 1000:
                 return
             last = found[-1][0]
-
-    def reading(self, identity: str) -> dict[str, object] | None:
-        """Return the reading of a run as it was when the row was made; None if it could not be read."""
-        rows = self.base.rows("SELECT body FROM readings WHERE identity = ?", (stored(identity),))
-        return next((dict(json.loads(zlib.decompress(bytes(body)))) for (body,) in rows), None)
 
     # --- inside
 
@@ -327,7 +310,7 @@ def meant(text: str) -> str:
 ESCAPE = "\ufdd0"  # no character, in any text
 
 
-VERSION = 5
+VERSION = 6
 KINDS = {"str": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION"}
 
 
@@ -375,10 +358,6 @@ TABLES = (  # beside `shelf`, which holds the version and the counter of changes
     "CREATE INDEX runs_by_last ON runs (last_at)",
     "CREATE INDEX runs_by_name ON runs (name)",
     "CREATE INDEX runs_by_variant ON runs (project, variant)",
-    """CREATE TABLE readings (
-    identity TEXT PRIMARY KEY,
-    body BLOB NOT NULL                       -- JSON of the reading without its charts, compressed
-)""",
     """CREATE TABLE said (                    -- what people said about runs; never rewritten
     id SERIAL PRIMARY KEY,
     identity TEXT NOT NULL,

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
+import re
 from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
 import numpy as np
 
 from ..contract import Reading
-from ..digits import capital
 from ..facts.finding import NEEDS_EYES
 from ..facts.judgement import Judgement
 from ..reading.wall_clock import LONG, row_times, still_from
-from ..report.data import as_data, dump
 from ..run import REWARD, Run, Series
 from ..sources.source import Log
-from ..words.verdict import headline, why
-from .naming import called
-from .row import FINISHED, Need, Row, ShelfEntry, Unit
+from ..words.verdict import headline
+from .row import FINISHED, Need, Row, Unit
 
 POINTS = 48  # of a sparkline
 # Kinds of reasons that say that the rest of the plan buys nothing.
@@ -26,6 +25,9 @@ SPENT = ("flat", "ceiling", "no_trend")
 SILENT = 600.0  # seconds without a new row after which a run that is not at its end counts as silent
 UNKNOWN_GAP = 90.0  # seconds that stand for the usual time between rows where no two were seen
 GAPS = 30  # rows that tell the usual time between two
+SEED = re.compile(r"(?:^|[-_./ ])(?:seed|s)[-_=]?(\d{1,10})(?=$|[-_./ #])|[-_](\d{1,4})$", re.IGNORECASE)
+# Folders that name no project.
+TRACKERS = {"wandb", "mlruns", "runs", "logs", "log", "tensorboard", "tb", "trackio", "swanlog", "outputs"}
 
 
 def usual_gap(run: Run) -> float | None:
@@ -57,50 +59,90 @@ def times(run: Run, modified: float | None) -> tuple[float | None, float | None,
     return (first, last, usual_gap(run)) if last > 1e8 else (None, modified, None)
 
 
-def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> ShelfEntry:
-    """Return the row of a run that was read, and the reading as it is kept."""
+def row_of(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> Row:
+    """Return the row of a run that was read."""
     judgement, horizon = reading.judgement, reading.judgement.horizon
     first, last, gap = times(run, modified)
-    body = dump(as_data(reading), lines=True).encode()
     hours = None if first is None or last is None else (last - first) / 3600
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
     best = judgement.best_checkpoint
     asks = len(run.rollouts.steps) > 0 and any(one.id == NEEDS_EYES for one in reading.findings)
     going = judgement.ended is None and horizon is not None and horizon.planned
-    return ShelfEntry(
-        replace(
-            found,
-            state="read",
-            framework=reading.run.framework,
-            algorithm=reading.run.algorithm,
-            first_step=reading.run.first_step,
-            last_step=reading.run.last_step,
-            planned_steps=reading.run.planned_steps,
-            verdict=judgement.verdict,
-            p=judgement.p_continue_pays,
-            reason=judgement.reason.kind,
-            why=capital(why(judgement)),
-            ended=judgement.ended,
-            best_step=None if best is None else best.step,
-            best_path=None if best is None else best.path,
-            first_at=first,
-            last_at=last,
-            quiet_at=None if judgement.ended is not None or last is None else last + patience(gap),
-            still_at=None if judgement.ended is not None else still_from(run),
-            hours=hours,
-            gpu_hours=hours * gpus if hours is not None and gpus else None,
-            hours_left=horizon.hours if going and horizon is not None else None,
-            gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
-            level=judgement.reason.level,
-            need=need_of(judgement, asks=asks),
-            spark=spark(run.get(judgement.judged or REWARD) or run.get(REWARD) or next(iter(run.series), None)),
-            mark=mark,
-            digest=hashlib.sha256(body).hexdigest(),
-            outcome=judgement.outcome,
-            headline=headline(judgement),
-        ),
-        body,
+    return replace(
+        found,
+        state="read",
+        framework=reading.run.framework,
+        algorithm=reading.run.algorithm,
+        first_step=reading.run.first_step,
+        last_step=reading.run.last_step,
+        planned_steps=reading.run.planned_steps,
+        verdict=judgement.verdict,
+        p=judgement.p_continue_pays,
+        reason=judgement.reason.kind,
+        ended=judgement.ended,
+        best_step=None if best is None else best.step,
+        best_path=None if best is None else best.path,
+        first_at=first,
+        last_at=last,
+        quiet_at=None if judgement.ended is not None or last is None else last + patience(gap),
+        still_at=None if judgement.ended is not None else still_from(run),
+        hours=hours,
+        gpu_hours=hours * gpus if hours is not None and gpus else None,
+        hours_left=horizon.hours if going and horizon is not None else None,
+        gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
+        level=judgement.reason.level,
+        need=need_of(judgement, asks=asks),
+        spark=spark(run.get(judgement.judged or REWARD) or run.get(REWARD) or next(iter(run.series), None)),
+        mark=mark,
+        outcome=judgement.outcome,
+        headline=headline(judgement),
     )
+
+
+class Called(NamedTuple):
+    """The names of a run."""
+
+    name: str
+    project: str
+    variant: str
+    seed: str | None
+
+
+def called(identity: str, root: str, log: Log | None = None) -> Called:
+    """Return the names of a run: by its path, or, if that holds only the id of its tracker, as its tracker has it.
+
+    >>> called("/runs/math/grpo-seed2", "/runs")
+    Called(name='math/grpo-seed2', project='math', variant='math/grpo', seed='2')
+    >>> called("/runs/ppo_7", "/runs"), called("/runs", "/runs").name
+    (Called(name='ppo_7', project='runs', variant='ppo', seed='7'), 'runs')
+    >>> called("/runs/mlflow.db#abc", "/runs").project
+    'mlflow.db'
+    >>> from ..sources.table import Table
+    >>> called("/runs/mlflow.db#abc", "/runs", Log(Table(), label="grpo-seed2", run_id="abc", project="math"))
+    Called(name='math/grpo-seed2', project='math', variant='math/grpo', seed='2')
+    """
+    if log is not None and log.run_id and log.label and log.run_id in PurePosixPath(identity).name:
+        project = log.project or called(identity, root).project
+        return _parted(f"{project}/{log.label}", project)
+    base = root.rstrip("/")
+    inside = identity.startswith((f"{base}/", f"{base}#"))
+    name = identity[len(base) + 1 :] if inside else PurePosixPath(identity).name
+    name = name or identity
+    path, _, label = name.partition("#")
+    folders = PurePosixPath(path).parts if label else PurePosixPath(path).parts[:-1]
+    named = [folder for folder in folders if folder.lower() not in TRACKERS]
+    project = "/".join(named) or PurePosixPath(base).name or base
+    return _parted(name, project)
+
+
+def _parted(name: str, project: str) -> Called:
+    """Return a name without its seed, and the seed."""
+    found = list(SEED.finditer(name))
+    if not found:
+        return Called(name, project, name, None)
+    last = found[-1]
+    variant = (name[: last.start()] + name[last.end() :]).strip("-_ ") or name
+    return Called(name, project, variant, last[1] or last[2])
 
 
 def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
@@ -109,9 +151,9 @@ def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
     return Row(identity, unit.root, unit.place, name, project, variant, seed, "unreadable")
 
 
-def unreadable(found: Row, says: str, modified: float | None = None) -> ShelfEntry:
+def unreadable(found: Row, says: str, modified: float | None = None) -> Row:
     """Return the row of a place that cannot be read, with the sentence why."""
-    return ShelfEntry(replace(found, problem=says, why=says, last_at=modified))
+    return replace(found, problem=says, last_at=modified)
 
 
 def need_of(judgement: Judgement, *, asks: bool) -> Need | None:

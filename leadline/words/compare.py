@@ -30,7 +30,6 @@ GROUPED: dict[Grouped, str] = {
     "typed": "grouped as typed: the runs of one path or pattern are seeds",
     "by_seed": "by the seeds in their paths",
     "by_settings": "by their settings, which agree but for the seed",
-    "by_number": "by their names, which differ only in a number",
 }
 
 

@@ -37,14 +37,9 @@ def test_equal_settings_make_groups_whatever_the_names() -> None:
     assert list(guessed(["x", "y", "z"], sets).values()) == [["x", "y"], ["z"]]
 
 
-def test_names_that_differ_in_a_number_make_groups_unless_the_settings_differ() -> None:
-    assert guessed(["base-0", "base-1", "new-0"]) == {"base": ["base-0", "base-1"], "new": ["new-0"]}
-    sets: list[dict[str, object]] = [{"lr": 10.0**-place, "beta": 0.1, "clip": 0.2} for place in range(3)]
-    assert guessed(["base-0", "base-1", "new-0"], sets) == {name: [name] for name in ("base-0", "base-1", "new-0")}
-
-
 def test_nothing_to_go_by_leaves_every_run_by_itself() -> None:
     assert guessed(["alpha", "beta"]) == {"alpha": ["alpha"], "beta": ["beta"]}
+    assert guessed(["run-1", "run-2"]) == {"run-1": ["run-1"], "run-2": ["run-2"]}  # they may well be two configs
 
 
 def test_a_guess_says_that_it_is_one() -> None:

@@ -16,8 +16,7 @@ from leadline.cli import main
 from leadline.comparison.gather import Gathered, Member
 from leadline.comparison.together import compare
 from leadline.facts.comparison import Comparison
-from leadline.report.compare import render
-from leadline.report.compare_data import as_data
+from leadline.report.compare import as_data, render
 from leadline.report.data import dump
 
 RECORD = runpy.run_path(str(Path(__file__).parent / "record.py"))

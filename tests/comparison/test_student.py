@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.comparison.student import beyond, deviate
+from leadline.comparison.contrast import beyond, deviate
 
 SIZES = [0.0, 0.001, 0.3, 1.0, 2.5, 12.0, 300.0]
 

@@ -11,7 +11,7 @@ from seeds import gathered, rise, run, seeds
 from leadline.comparison.together import compare
 from leadline.errors import LeadlineError
 from leadline.facts.comparison import Comparison
-from leadline.report.compare_data import as_data
+from leadline.report.compare import as_data
 from leadline.run import Run, Series
 from leadline.words import compare as words
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from extras import needs
 
-from leadline.serve.kept import PageCache
+from leadline.serve.reports import PageCache
 from leadline.shelf.store import Shelf
 
 CLIENTS = 1000

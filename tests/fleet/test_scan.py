@@ -26,10 +26,12 @@ from leadline.fleet import pool as pool_module
 from leadline.fleet.pool import Pool
 from leadline.fleet.reader import read_task
 from leadline.fleet.scan import Tally, scan
+from leadline.pipeline import read
 from leadline.review import store as reviews
 from leadline.run import Review
 from leadline.shelf.row import Row, Task, Unit, UnitOutcome
 from leadline.shelf.store import Scope, Shelf
+from leadline.words.verdict import headline
 
 from .conftest import write_run
 
@@ -70,13 +72,6 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
         yield shelf
 
 
-def reading_of(shelf: Shelf, row: Row) -> dict[str, object]:
-    """The judgement that is kept of a run."""
-    kept = (shelf.reading(row.identity) or {})["judgement"]
-    assert isinstance(kept, dict)
-    return kept
-
-
 @pytest.mark.parametrize("write", [True, False])
 def test_a_store_of_another_version_is_refused_and_left_as_it_is(lab: Path, tmp_path: Path, write: bool) -> None:
     store = str(tmp_path / "other.db")
@@ -93,17 +88,13 @@ def test_every_run_is_a_row_and_a_bad_one_says_why(lab: Path, shelf: Shelf) -> N
     assert (tally.units, tally.read, tally.unreadable) == (7, 7, 1)
     good = kept["math/grpo-seed1"]
     assert (good.project, good.variant, good.seed, good.last_step, good.state) == ("math", "math/grpo", "1", 41, "read")
-    assert good.why
-    assert good.headline == reading_of(shelf, good)["headline"]
-    assert good.outcome == reading_of(shelf, good)["outcome"]
+    judgement = read(good.identity).judgement
+    assert (good.verdict, good.outcome) == (judgement.verdict, judgement.outcome)
+    assert good.headline == headline(judgement)
     assert good.verdict is not None
     assert len(good.spark) == 2 * 41
-    reading = shelf.reading(good.identity)
-    assert reading is not None
-    assert reading["judgement"]["verdict"] == good.verdict  # type: ignore[index]
     assert kept["code/broken"].state == "unreadable"
     assert "no training steps" in str(kept["code/broken"].problem)
-    assert shelf.reading(kept["code/broken"].identity) is None
 
 
 def test_a_second_scan_reads_only_what_changed(lab: Path, shelf: Shelf) -> None:
@@ -196,7 +187,7 @@ def test_many_runs_in_one_file_are_read_alone_when_one_grows(tmp_path: Path, she
         file.write('{"step": 41, "reward": 2.5, "kl": 0.4, "loss": 0.1}\n')
     known = tuple((row.identity, row.mark) for row in before.values())
     outcome = read_task(Task(Unit(str(folder), unit[0], "new"), known))
-    assert [entry.row.name for entry in outcome.entries] == ["second.jsonl"]
+    assert [row.name for row in outcome.rows] == ["second.jsonl"]
     assert len(outcome.kept) == 2
 
 
@@ -219,8 +210,8 @@ def test_a_place_is_never_with_two_readers_and_a_lost_lease_writes_nothing(lab: 
 
 def test_a_place_that_ends_its_reader_again_and_again_becomes_a_row(lab: Path) -> None:
     unit = Unit(str(lab), str(lab / "code" / "a"), "m")
-    (entry,) = read_task(Task(unit, attempts=4)).entries
-    assert "killed the reader 3 times" in str(entry.row.problem)
+    (row,) = read_task(Task(unit, attempts=4)).rows
+    assert "killed the reader 3 times" in str(row.problem)
 
 
 def test_the_pool_gives_the_same_rows_and_survives_a_reader_that_is_killed(
@@ -396,6 +387,6 @@ def test_the_verb_prints_rows(lab: Path, tmp_path: Path) -> None:
 
 def test_rows_of_the_same_run_differ_only_by_what_changed(lab: Path) -> None:
     unit = Unit(str(lab), str(lab / "web" / "only"), "m")
-    (first,) = read_task(Task(unit)).entries
-    (second,) = read_task(Task(replace(unit, mark="n"))).entries
-    assert first.row == second.row
+    (first,) = read_task(Task(unit)).rows
+    (second,) = read_task(Task(replace(unit, mark="n"))).rows
+    assert first == second

@@ -18,7 +18,7 @@ from extras import needs
 from leadline.fleet.scan import scan
 from leadline.live.records import Alert
 from leadline.shelf import people, query
-from leadline.shelf.row import Row, ShelfEntry, Unit, UnitOutcome
+from leadline.shelf.row import Row, Unit, UnitOutcome
 from leadline.shelf.store import Scope, Shelf, key_of
 
 from .conftest import write_run
@@ -33,7 +33,9 @@ from leadline.serve.guard import Doors, doors_for, names_of  # noqa: E402
 from leadline.serve.reports import allowed  # noqa: E402
 
 HOST = "127.0.0.1:7310"
-ROW = Row("/lab/x", "/lab", "/lab/x", "x", "lab", "x", None, "read", verdict="continue", why="Reward is rising.")
+ROW = Row(
+    "/lab/x", "/lab", "/lab/x", "x", "lab", "x", None, "read", verdict="continue", headline="CONTINUE · reward rising"
+)
 
 
 def put(shelf: Shelf, *rows: Row) -> None:
@@ -42,7 +44,7 @@ def put(shelf: Shelf, *rows: Row) -> None:
     shelf.note(units, 1.0)
     shelf.claim(Scope(tuple({row.root for row in rows}), 0.0, maker="t"), "me", len(rows))
     for row, unit in zip(rows, units, strict=True):
-        assert shelf.put(UnitOutcome(unit, (ShelfEntry(row, b"{}"),)), owner="me", maker="t")
+        assert shelf.put(UnitOutcome(unit, (row,)), owner="me", maker="t")
 
 
 @pytest.fixture
@@ -78,11 +80,14 @@ class Browser:
 
 
 def test_the_first_page_counts_and_names_what_needs_a_person(shelf: Shelf) -> None:
-    put(shelf, replace(ROW, need="falling", verdict="roll_back", why="Reward has fallen.", last_at=time.time()))
+    put(
+        shelf,
+        replace(ROW, need="falling", verdict="roll_back", headline="Reward has fallen", last_at=time.time()),
+    )
     told = Browser(shelf).get("/").text
     assert "Needs attention" in told
     assert "Reward dropped" in told
-    assert "Reward has fallen." in told
+    assert "Reward has fallen" in told
     assert "resume from the best checkpoint" in told
     assert re.search(r"<b>1</b> <span>Unreadable", told)
 
@@ -109,13 +114,7 @@ def test_a_finished_run_is_listed_by_what_it_came_to(shelf: Shelf) -> None:
     assert ">bad</a>" in Browser(shelf).get("/runs?q=COLLAPSED").text
 
 
-def test_a_row_of_an_older_version_is_listed_by_its_reason(shelf: Shelf) -> None:
-    put(shelf, replace(ROW, verdict="finished", outcome="hacked", why="Reward hacking since step ~102."))
-    told = Browser(shelf).get("/runs").text
-    assert '<span class="verdict roll_back">finished, hacked</span> Reward hacking since step ~102.' in told
-
-
-def test_a_run_is_shown_by_its_report_and_its_reading(shelf: Shelf, lab: Path) -> None:
+def test_a_run_is_shown_by_its_report(shelf: Shelf, lab: Path) -> None:
     browser, key = Browser(shelf), key_of(str(lab / "web" / "only"))
     assert f'src="/run/{key}/report"' in browser.get(f"/run/{key}").text
     report = browser.get(f"/run/{key}/report")
@@ -125,7 +124,6 @@ def test_a_run_is_shown_by_its_report_and_its_reading(shelf: Shelf, lab: Path) -
     assert rules.startswith("default-src")
     assert "script-src 'sha256-" in rules
     assert "unsafe-inline" not in rules
-    assert browser.get(f"/run/{key}/reading.json").json()["judgement"]["verdict"]
     assert browser.get("/run/nothing").status_code == 404
 
 
@@ -159,20 +157,13 @@ def test_two_runs_are_compared(shelf: Shelf, lab: Path) -> None:
         ("q=100%25", set()),
         ("q=%25_", set()),
         ("size=2&sort=name", {"code/a", "code/b"}),
-        ("size=2&page=1&sort=name", {"code/broken", "math/grpo-seed0"}),
-        ("sort=last_step%3B+DROP+TABLE+runs&size=1000000&page=-4&q=only", {"web/only"}),
+        ("size=2&first=2&sort=name", {"code/broken", "math/grpo-seed0"}),
+        ("sort=last_step%3B+DROP+TABLE+runs&size=1000000&first=-4&q=only", {"web/only"}),
     ],
 )
 def test_the_table_is_searched_filtered_and_sorted_by_the_server(shelf: Shelf, asked: str, names: set[str]) -> None:
     rows = Browser(shelf).get(f"/api/rows?{asked}").json()["rows"]
     assert {row["name"] for row in rows} == names
-
-
-def test_groups_show_the_spread_within(shelf: Shelf) -> None:
-    (one,) = [one for one in query.together(shelf, query.Asked(), "variant", time.time()) if one.name == "math/grpo"]
-    assert one.runs == 2
-    assert one.lowest is None or one.lowest <= (one.highest or 0)
-    assert "math/grpo" in Browser(shelf).get("/runs?by=variant").text
 
 
 def test_what_needs_a_person_depends_on_the_time(shelf: Shelf) -> None:
@@ -374,8 +365,7 @@ def test_no_path_leads_out(shelf: Shelf, path: str) -> None:
 
 def test_a_link_that_leads_out_of_the_root_is_not_opened(shelf: Shelf, lab: Path, tmp_path: Path) -> None:
     secret = write_run(tmp_path / "secret")
-    row = shelf.row(str(lab / "web" / "only"))
-    assert row is not None
+    row = next(row for row, _ in shelf.rows() if row.name == "web/only")
     assert allowed(row) == row.identity
     (lab / "web" / "only").rename(tmp_path / "moved")
     (lab / "web" / "only").symlink_to(secret)
@@ -386,10 +376,12 @@ def test_a_link_that_leads_out_of_the_root_is_not_opened(shelf: Shelf, lab: Path
 
 def test_hostile_names_and_notes_are_text(shelf: Shelf) -> None:
     evil = "<img src=x onerror=alert(1)>\"'\u202e\x1b[2J"
-    put(shelf, replace(ROW, name=evil, why=evil, project=evil, framework=evil, need="falling", last_at=time.time()))
+    put(
+        shelf, replace(ROW, name=evil, headline=evil, project=evil, framework=evil, need="falling", last_at=time.time())
+    )
     people.say(shelf, ROW.identity, "note", who=evil, note=evil)
     browser = Browser(shelf, Doors(frozenset({HOST}), may_act=True))
-    for path in ("/", "/runs", "/runs?by=project", f"/run/{key_of(ROW.identity)}", f"/runs?q={quote(evil)}"):
+    for path in ("/", "/runs", f"/run/{key_of(ROW.identity)}", f"/runs?q={quote(evil)}"):
         told = browser.get(path).text
         assert "<img" not in told
         assert "\x1b" not in told

@@ -14,7 +14,7 @@ from strange import STRANGE
 from leadline import pipeline
 from leadline.contract import Reading
 from leadline.facts.sections import RewardPeak
-from leadline.report.pictures import pictures, span
+from leadline.report.panels import pictures
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,8 @@ def hacked() -> Reading:
 def test_reward_held_out_and_kl_are_drawn_on_one_clock(hacked: Reading) -> None:
     drawn = pictures(hacked)
     assert [one.about for one in drawn] == ["reward", "held-out eval", "KL to reference"]
-    assert span(drawn)[0] == 1
-    assert span(drawn)[1] > 300
+    assert [one.steps[0] for one in drawn] == [1, 1, 1]
+    assert all(one.steps[1] > 300 for one in drawn)
     assert [one.now for one in drawn] == [300, 300, 300]
 
 

@@ -31,7 +31,7 @@ from leadline.findings.reward_gamed import Gamed, ResponsesChanged
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.report import terminal
 from leadline.report.lines import labeled
-from leadline.report.pictures import pictures, span
+from leadline.report.panels import pictures
 from leadline.run import Event
 from leadline.words.verdict import verdict_lines
 
@@ -155,10 +155,10 @@ def test_nothing_is_drawn_after_the_end_of_a_run_that_has_ended(run: str, until:
     finished = dataclasses.replace(reading(run, until), judgement=ended)
     drawn = pictures(finished)
     assert drawn
-    assert all(one.now is None and span((one,))[1] <= until for one in drawn)
+    assert all(one.now is None and one.steps[1] <= until for one in drawn)
     going_on = dataclasses.replace(reading(run, until), judgement=dataclasses.replace(ended, ended=None))
     for one in pictures(going_on):
-        first, last = span((one,))
+        first, last = one.steps
         assert last - until <= (until - first) / 3 + 1
 
 

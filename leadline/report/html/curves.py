@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...contract import Band, Reading
 from ...digits import capital, short
@@ -12,15 +13,19 @@ from ...facts.chart import Chart, ChartId
 from ...words.report import CHARTS, EXPLAINED, SMALL_PHASES, chart_is_empty, chart_title
 from .. import palette
 from ..data import plain
-from ..pictures import shortened, thin
+from ..panels import shortened
 from ..plain import name as plain_name
 
 Data = dict[str, object]
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 ROOM = 140_000  # points of all series together: some 1.5 MB
 MOST = 4_000  # points of one series: four a column of a wide screen
 LEAST = 60  # points of one series, however many there are
 STACK = 2_000  # steps of the stack of phases
+CORNERS = 4  # points a column of a chart: first, lowest, highest, last
+GAPS = 2  # more if something is missing: the first and the last hole
 WIDE: tuple[ChartId, ...] = ("reward", "judged", "kl")
 NOTHING_LOGGED = tuple(Chart(chart) for chart in CHARTS)  # of a run that holds nothing to draw
 
@@ -124,3 +129,31 @@ def machine(reading: Reading) -> Data:
         kept = thin(drawn.power_steps, drawn.power_w, STACK)
         data["power"] = {"steps": drawn.power_steps[kept].tolist(), "watts": short(drawn.power_w[kept])}
     return data
+
+
+def thin(steps: NDArray[np.integer], values: Floats, room: int) -> Places:
+    """Return the points to draw: all where there is room; else of every column of the chart the first, the lowest, the
+    highest and the last, and where a gap begins and ends. A spike of one point is the highest of its column."""
+    count = len(steps)
+    if count <= room:
+        return np.arange(count)
+    finite = np.isfinite(values)
+    columns = max(room // (CORNERS if finite.all() else CORNERS + GAPS), 1)
+    span = float(steps[-1] - steps[0])
+    column = np.minimum(((steps - steps[0]) * (columns / span)).astype(np.intp), columns - 1)
+    kept = [np.zeros(1, dtype=np.intp), np.full(1, count - 1, dtype=np.intp)]
+    kept += _first_and_last(column, np.arange(count), np.arange(count))
+    for some in (finite, ~finite):
+        places = np.flatnonzero(some)
+        if len(places):
+            rank = values[places] if some is finite else places
+            kept += _first_and_last(column[places], rank, places)
+    return np.unique(np.concatenate(kept))
+
+
+def _first_and_last(column: Places, rank: NDArray[np.generic], places: Places) -> list[Places]:
+    """Return of each column the places that rank lowest and highest."""
+    order = np.lexsort((rank, column))
+    begins = np.flatnonzero(np.diff(column[order], prepend=-1))
+    ends = np.append(begins[1:], len(order)) - 1
+    return [places[order[begins]], places[order[ends]]]

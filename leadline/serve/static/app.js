@@ -22,7 +22,7 @@
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (busy()) return; // selected meanwhile
     if (report) { // what stands around it; the report itself reloads when its files grow
-      for (const part of ["needs", "about", "looks", "said"]) {
+      for (const part of ["needs", "about", "said"]) {
         const fresh = page.getElementById(part);
         if (fresh) document.getElementById(part)?.replaceWith(fresh);
       }
@@ -165,7 +165,7 @@
       document.querySelector("tbody").append(...page.querySelectorAll("tbody tr"));
       document.getElementById("count").replaceChildren(page.getElementById("count").textContent);
       const here = new URL(location.href); // so that a reload shows as many rows, and keeps its place
-      here.searchParams.delete("page");
+      here.searchParams.delete("first");
       here.searchParams.set("size", Math.min(document.querySelectorAll("tbody tr").length, most));
       history.replaceState(history.state, "", here);
       const next = page.getElementById("more");

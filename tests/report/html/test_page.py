@@ -22,8 +22,8 @@ from leadline.digits import short
 from leadline.facts.sections import RewardReading
 from leadline.records import replace
 from leadline.report import files, html
+from leadline.report.html.curves import thin
 from leadline.report.html.text import embedded
-from leadline.report.pictures import thin
 from leadline.run import Rollout, Rollouts, Run, Series
 from leadline.words.verdict import headline
 
