@@ -8,15 +8,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .curve.cells import LEAST, running_median, scale_of
+from .curve.cells import LEAST
 from .digits import percent, went
 from .facts.finding import SAID, Finding
 from .facts.sections import Expected
 from .questions.direction import p_climbed, p_sank
 from .questions.shape import shape_of
-from .reading.loss import centred
+from .reading.loss import centred, rests_about_zero
 from .reading.view import View
-from .run import REWARD, Values, numbers_of
+from .run import REWARD, numbers_of
 
 SELDOM = 0.1  # of the points: what fewer of them show is rounding, or over soon, and asks for no remark
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
@@ -37,7 +37,7 @@ def negative_loss(view: View) -> Remark | None:
     loss = next((one for name in LOSSES if (one := view.run.get(name)) is not None and one.finite.any()), None)
     values = numbers_of(loss)
     below = int((values < 0).sum())
-    if len(values) < LEAST or 2 * below <= len(values) or _rests_about_zero(values):
+    if len(values) < LEAST or 2 * below <= len(values) or rests_about_zero(values):
         return None  # about zero it has both signs, as expected
     return (
         f"Policy loss is negative at {percent(below / len(values))} of points.",
@@ -65,7 +65,7 @@ def clip_zero(view: View) -> Remark | None:
 
 def advantages_about_zero(view: View) -> Remark | None:
     values = numbers_of(view.run.get("adv/mean"))
-    if len(values) < LEAST or not centred(view.run) or not _about_zero(values):
+    if len(values) < LEAST or not centred(view.run) or not rests_about_zero(values):
         return None
     return "Mean advantage stays near 0.", "advantages are centered within each group or batch, whatever the reward"
 
@@ -157,24 +157,6 @@ def warm_up(view: View) -> Remark | None:
         return None
     step = int(series.steps[series.finite][place])
     return "Little changes at first.", f"the learning rate warms up until step {step}; earlier updates are smaller"
-
-
-def _in_its_own_unit(values: Values) -> Values:
-    """Return the values over their largest size, so that squares of very large and very small ones are numbers."""
-    largest = float(np.abs(values).max(initial=0.0))
-    return values / largest if largest > 0 else values
-
-
-def _about_zero(values: Values) -> bool:
-    """Tell whether the mean lies within a standard deviation of zero; a constant is there only if it is 0."""
-    own = _in_its_own_unit(values)
-    return bool(abs(own.mean()) < own.std()) if np.ptp(own) > 0 else not own.any()
-
-
-def _rests_about_zero(values: Values) -> bool:
-    """Tell the same of the middle and of the scatter about the trend, which a few spikes do not move."""
-    own = _in_its_own_unit(values)
-    return bool(abs(np.median(own)) <= scale_of(own - running_median(own)))
 
 
 RULES: tuple[Callable[[View], Remark | None], ...] = (

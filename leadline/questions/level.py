@@ -52,7 +52,7 @@ class Trace:
         values = self.series.values[self.series.finite & (self.series.steps >= self.curve.grid[0])]
         count = min(max(len(values) // 4, FEW_POINTS), SPELL)
         start, first = median(values[:count]), median(values[:FEW_POINTS])
-        noise = _noise_of(values[:KNOWN])
+        noise = noise_of(values[:KNOWN])
         if _left_at_once(values, noise):
             return self._printed(float(values[0]))
         apart = abs(first - start) > FAR * noise / math.sqrt(FEW_POINTS)
@@ -175,8 +175,8 @@ def _left_at_once(values: Values, noise: float) -> bool:
     return bool(abs(away) > FAR * noise * math.sqrt(2) and goes_on)
 
 
-def _noise_of(values: Values) -> float:
-    """Sd of one of a few points, the one farthest step aside: where a start is over at once, that is no noise."""
+def noise_of(values: Values) -> float:
+    """Sd of one point by the steps between them, the farthest aside: a start that is over at once is no noise."""
     steps = np.diff(values)
     return scale_of(np.delete(steps, np.abs(steps).argmax())) / math.sqrt(2) if len(steps) else 0.0
 

@@ -18,11 +18,11 @@ from ..curve.fit import break_at
 from ..facts.finding import Cause
 from ..questions.changes import would_show
 from ..questions.direction import NEARLY_ALL, SURE
-from ..questions.level import KNOWN, Trace
+from ..questions.level import KNOWN, Trace, noise_of
 from ..questions.onset import onset_in
 from ..records import dataclass, replace
 from ..run import REWARD, Event, Run, Series
-from .outage import BESIDE, PAIR, noise_of
+from .outage import BESIDE, PAIR
 from .whole import REGIME_EVENTS, Whole, asked_once
 
 AT_ONCE = 2.0  # times the change before: a schedule moves at every step

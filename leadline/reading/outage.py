@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..questions.direction import SURE
-from ..questions.level import KNOWN
+from ..questions.level import KNOWN, noise_of
 from ..records import dataclass, replace
 from ..run import REWARD, Run, Series
 
@@ -101,7 +101,3 @@ def _silent_scores(run: Run) -> tuple[Outage, ...]:
             found.append(Outage(int(steps[first]), int(steps[end - 1]), low, back))
             odd[first:end] = False
     return tuple(found)
-
-
-def noise_of(values: NDArray[np.float64]) -> float:
-    return float(1.4826 * np.median(np.abs(np.diff(values))) / np.sqrt(2)) if len(values) > 2 else 0.0

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.finding import SAID, Cause, Meanwhile
+from ..facts.finding import Cause, Meanwhile
 from ..facts.judgement import NewStretch
 from ..plan import Plan
-from ..questions.direction import p_climbed, p_sank
+from ..questions.direction import way_of
 from ..questions.fall import fall_of, p_fallen
 from ..questions.level import Trace
 from ..records import dataclass, field
@@ -59,10 +59,10 @@ class View:
         reward = self.readable(REWARD)
         if reward is None:
             return None
-        rose, fell = p_climbed(reward.curve), p_sank(reward.curve)
-        if max(rose, fell) < SAID:
-            return None if reward.curve.breaks or p_fallen(reward.curve) > 0.5 else "unclear"
-        return "rose" if rose > fell else "fell"
+        way = way_of(reward.curve)
+        if way in ("rose", "fell"):
+            return way
+        return None if reward.curve.breaks or p_fallen(reward.curve) > 0.5 else "unclear"
 
     @property
     def batches(self) -> tuple[Batch, ...]:
