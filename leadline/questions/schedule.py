@@ -140,27 +140,19 @@ def _digits(value: np.floating) -> tuple[int, int]:
 
 
 def _line(steps: Values, low: Values, high: Values) -> Range | None:
-    """Between which steps a line that passes between `low` and `high` comes to 0; None if no falling line does. By
-    how much there is no room for a line is convex in its slope."""
-    origin, times = float(steps[0]), steps - steps[0]
-
-    def room(slope: float) -> Range:
-        """The heights at the first step that lines of this slope may have: none where the first exceeds the second."""
-        return float((low + slope * times).max()), float((high + slope * times).min())
-
-    def lack(slope: float) -> float:
-        least, most = room(slope)
-        return least - most
-
-    steepest = float(high.max() - low.min()) / float(np.diff(times).min())
-    best = _lowest(lack, 0.0, steepest)
-    if lack(best) > 0:
+    """Between which steps a line that passes between `low` and `high` comes to 0; None if no falling line does. Any two
+    steps bound its slope: the later one by how far it may lie below the earlier."""
+    times = steps - steps[0]
+    apart = times[:, None] - times
+    with np.errstate(divide="ignore"):
+        slopes = (high - low[:, None]) / apart
+    gentlest, steepest = float(slopes[apart < 0].max()), float(slopes[apart > 0].min())
+    if not 0 < gentlest <= steepest:
         return None
-    slopes = np.linspace(_last_within(lack, best, 0.0), _last_within(lack, best, steepest), LEAST)
-    if not slopes[0] > 0:
-        return None
-    ends = [height / slope for slope in slopes.tolist() for height in room(slope)]
-    return origin + min(ends), origin + max(ends)
+    # The heights at the first step that lines of a slope may have, each over the slope.
+    tried = np.linspace(gentlest, steepest, LEAST)[:, None]
+    ends = np.stack([(low + tried * times).max(axis=1), (high + tried * times).min(axis=1)]) / tried[:, 0]
+    return float(steps[0] + ends.min()), float(steps[0] + ends.max())
 
 
 def _never_ends(decay: _Decay) -> bool:
