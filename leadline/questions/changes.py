@@ -95,10 +95,10 @@ def _loud(ordered: Values, least: float, most: int) -> int:
     return 0
 
 
-def sudden_step(curve: Curve, start: float, now: float) -> int | None:
-    """The break that makes up most of the way from a start to where it stands now; None if no break does."""
-    way = now - start
-    most = (each.step for each in curve.breaks if each.size * way > 0 and 2 * abs(each.size) > abs(way))
+def sudden_step(curve: Curve, start: float, now: float, since: float = -math.inf) -> int | None:
+    """The break that makes up most of the way from a start to where it stands now; None if none after `since` does."""
+    way, breaks = now - start, (each for each in curve.breaks if each.step >= since)
+    most = (each.step for each in breaks if each.size * way > 0 and 2 * abs(each.size) > abs(way))
     return next(map(round, most), None)
 
 

@@ -16,6 +16,7 @@ from ..facts.finding import BEGUN
 from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Series, Steps, Values
+from .changes import sudden_step
 from .direction import FELL, Peak, moving_up, peak_of
 from .level import Trace, last_before
 
@@ -98,15 +99,9 @@ def fall_of(trace: Trace) -> Fall | None:
     if shown_high - shown_now <= error:  # the levels that are printed must show the loss
         return None
     since = since if peak is None else max(since, step)  # a fall does not begin before its peak
-    sudden = _at_once(trace, summit_step, shown_high - shown_now)
+    sudden = sudden_step(curve, shown_high, shown_now, since=summit_step)
     since = since if sudden is None else sudden
     return Fall(p, peak, step, summit_step, shown_high, shown_now, since, lost, visible, sudden)
-
-
-def _at_once(trace: Trace, summit: int, size: float) -> int | None:
-    """Return the step at which most of a fall happened."""
-    down = next((broke for broke in trace.curve.breaks if broke.size < 0 and broke.step >= summit), None)
-    return None if down is None or -down.size <= size / 2 else round(down.step)
 
 
 def fall_in_last_rows(ranking: Ranking, logged: Series, by: float) -> Fall:
