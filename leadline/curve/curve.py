@@ -118,11 +118,6 @@ class Curve:
         return self.segments[-1]
 
     @property
-    def reach(self) -> float:
-        """The step up to which paths were drawn: after it they stay level."""
-        return float(min(self.grid[-1], max(self.last.steps[-1], self.grid[self.now])))
-
-    @property
     def decidable(self) -> bool:
         return any(segment.decidable for segment in self.segments)
 
@@ -179,13 +174,18 @@ class Curve:
         return np.zeros(len(self.paths), dtype=bool) if self.breaks else self.last.at_rest
 
     @cached_property
-    def speed(self) -> Values:
-        """Pace now over the path's own best pace: 1 is as fast as ever, 0 at rest, -1 falling at full speed."""
+    def speeds(self) -> tuple[Values, ...]:
+        """For each stretch the pace over the path's own best pace: 1 is as fast as ever, 0 at rest, -1 falling at full
+        speed: (paths, windows)."""
         paces = [segment.pace(self._window) for segment in self.segments]
-        best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)
-        current = np.where(self.last.at_rest, 0.0, paces[-1][:, -1])
-        ratio: Values = np.divide(current, best, out=np.zeros_like(best), where=best > 0)
-        return ratio
+        best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)[:, None]
+        moving = [np.where(one.at_rest[:, None], 0.0, pace) for one, pace in zip(self.segments, paces, strict=True)]
+        return tuple(np.divide(pace, best, out=np.zeros_like(pace), where=best > 0) for pace in moving)
+
+    @property
+    def speed(self) -> Values:
+        """The same now: (paths,)."""
+        return self.speeds[-1][:, -1]
 
     @cached_property
     def bend(self) -> Values:

@@ -123,7 +123,10 @@ def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
     above = values - segment.middle.levels_at(steps)[0] / unit
     change, left = _straight(steps, values)
     beyond, rest = _straight(steps, above)
-    missed = _beyond_chance(float(above.mean()) + beyond / 2, _error(steps, rest) / float(np.sqrt(3)))
+    missed, error = float(above.mean()) + beyond / 2, _error(steps, rest) / float(np.sqrt(3))
+    # Its error is taken off in squares (James and Stein): nothing is left of what is less than twice that, as in all
+    # but a few curves that rest, and nearly all where it is many times as large.
+    missed = missed * (1 - (error / missed) ** 2) if abs(missed) > 2 * error else 0.0
     return Line(float(steps[0]), unit * change, unit * _error(steps, left), unit * beyond, unit * missed)
 
 
@@ -133,12 +136,6 @@ def _error(steps: Values, left: Values) -> float:
     apart = steps - steps.mean()
     of_slope = float(left @ left) / (len(left) - 2) / (apart @ apart) * memory_of(left)
     return float(np.sqrt(of_slope)) * float(np.ptp(steps))
-
-
-def _beyond_chance(size: float, error: float) -> float:
-    """What is left of a deviation when its error is taken off in squares (James and Stein): nothing where it is less
-    than twice that, as in all but a few curves that rest; nearly all of it where it is many times as large."""
-    return size * (1 - (error / size) ** 2) if abs(size) > 2 * error else 0.0
 
 
 def _straight(steps: Values, values: Values) -> tuple[float, Values]:
@@ -163,8 +160,9 @@ def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Values, 
 
 def _segment(piece: _Piece, unit: float) -> Segment:
     cells, bins = piece.cells, bin_cells(piece.cells.steps, piece.tamed, piece.cells.width)
-    if not bins.decidable:
-        return _level(piece, unit, decidable=bins.enough)
+    enough = len(bins.times) >= LEAST  # to tell movement from noise
+    if not enough or bins.scale == 0:
+        return _level(piece, unit, decidable=enough)
     draws = draw_paths(bins.times, bins.values, bins.points_per_bin, piece.stream)
     low, high = bins.edges
     return Segment(

@@ -74,7 +74,7 @@ def peaked(curve: Curve) -> Flags:
 
 def declining(curve: Curve) -> Flags:
     """Paths that move down now without having risen before."""
-    return ~curve.trendless & (curve.speed < -SLIGHT) & ~peaked(curve) & ~rising(curve)
+    return moving_down(curve) & ~peaked(curve) & ~rising(curve)
 
 
 def flat(curve: Curve) -> Flags:
@@ -83,8 +83,8 @@ def flat(curve: Curve) -> Flags:
 
 
 def moving_down(curve: Curve) -> Flags:
-    """Paths that move down now, whatever they did before."""
-    return np.asarray(~curve.trendless & (curve.speed < -FELL))
+    """Paths that move down at a clear share of their own best pace, whatever they did before."""
+    return ~curve.trendless & (curve.speed < -SLIGHT)
 
 
 def p_rising(curve: Curve | None) -> float:
@@ -107,7 +107,7 @@ def p_at_rest(curve: Curve) -> float:
 
 def p_going_down(curve: Curve) -> float:
     """The probability that it goes down now, whatever it did before."""
-    return float((declining(curve) | moving_down(curve)).mean())
+    return float(moving_down(curve).mean())
 
 
 def climbed(curve: Curve) -> Flags:
@@ -319,18 +319,14 @@ def _shares(directions: NDArray[np.int64]) -> Values:
 
 def _moments(curve: Curve, steps: Values) -> Values:
     """The shares of directions at each of some steps: the pace about that moment over the path's own best pace."""
-    window = PACE * float(curve.grid[curve.now] - curve.grid[0])
-    paces = [segment.pace(window) for segment in curve.segments]
-    best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)
-    speed = np.zeros((len(best), len(steps)))
+    speed = np.zeros((len(curve.paths), len(steps)))
     starts = [-np.inf, *(found.step for found in curve.breaks), np.inf]
-    for segment, pace, (low, high) in zip(curve.segments, paces, pairwise(starts), strict=True):
+    for segment, speeds, (low, high) in zip(curve.segments, curve.speeds, pairwise(starts), strict=True):
         inside = (steps >= low) & (steps < high)
-        cells = segment.seen.shape[1] - pace.shape[1]  # between the two ends of a window; none for a bare level
-        middle = segment.steps[: pace.shape[1]] + (segment.steps[cells] - segment.steps[0]) / 2
+        cells = segment.seen.shape[1] - speeds.shape[1]  # between the two ends of a window; none for a bare level
+        middle = segment.steps[: speeds.shape[1]] + (segment.steps[cells] - segment.steps[0]) / 2
         nearest = np.abs(steps[inside][:, None] - middle[None, :]).argmin(axis=1)
-        moving = np.where(segment.at_rest[:, None], 0.0, pace[:, nearest])
-        speed[:, inside] = np.divide(moving, best[:, None], out=np.zeros_like(moving), where=best[:, None] > 0)
+        speed[:, inside] = speeds[:, nearest]
     directions = 1 + (speed > SLIGHT).astype(np.int64) - (speed < -SLIGHT).astype(np.int64)
     directions[_creeps_up(curve, steps, speed)] = 2
     return _shares(directions)

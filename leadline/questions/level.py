@@ -93,7 +93,8 @@ class Trace:
         curve = self.curve
         if len(curve.grid) < 2:
             return None
-        end = int(np.searchsorted(curve.grid, curve.reach, side="right"))
+        reach = min(curve.grid[-1], max(curve.last.steps[-1], curve.grid[curve.now]))  # after it the paths stay level
+        end = int(np.searchsorted(curve.grid, reach, side="right"))
         now = min(curve.now, end - 1)
         low, high = np.quantile(curve.paths[:, :end], TENTHS, axis=0) + self._missed(curve.grid[:end])
         middle = np.clip(curve.paths[:, :end].mean(axis=0), low, high)  # a few wild paths ahead may carry the mean away
@@ -228,11 +229,6 @@ def spell_at_the_end(flags: Flags) -> int:
         return 0
     before = lengths[:-1][flags[starts[:-1]]]
     return int(lengths[-1]) if lengths[-1] > LONGER * int(before.max(initial=0)) else 0
-
-
-def p_goes_on(points: int) -> float:
-    """The probability that what held so many times in a row holds the next time (Laplace)."""
-    return (points + 1) / (points + 2) if points else 0.0
 
 
 def _runs(values: Values) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

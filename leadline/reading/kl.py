@@ -34,13 +34,11 @@ def distance(view: View) -> Trace | None:
 
 def distance_series(run: Run) -> Series | None:
     """KL to the reference per token. A sum over the sequence grows with its length alone, so it is divided by that."""
-    per_token = run.get(MEAN)
-    if per_token is not None:
-        return per_token if _holds_something(per_token) else None
-    total, length = run.get(SUM), run.get(LENGTH)
-    if total is None or not _holds_something(total):
+    logged = next((series for name in (MEAN, SUM) if (series := run.get(name)) is not None), None)
+    if logged is None or not (logged.finite & (logged.values != 0)).any():
         return None
-    return total if length is None else _per_token(total, length)
+    length = run.get(LENGTH) if logged.name == SUM else None
+    return logged if length is None else _per_token(logged, length)
 
 
 def _per_token(total: Series, length: Series) -> Series:
@@ -51,10 +49,6 @@ def _per_token(total: Series, length: Series) -> Series:
         return total
     values = total.values[mine][usable] / tokens[usable]
     return replace(total, name=f"{SUM}/per_token", steps=steps[usable], values=values, walls=None)
-
-
-def _holds_something(series: Series) -> bool:
-    return bool((series.finite & (series.values != 0)).any())
 
 
 def kl_and_reward(view: View) -> tuple[Trace, Trace] | None:

@@ -69,7 +69,7 @@ class View:
         """The samples looked at, by step."""
         return self.whole.batches
 
-    def names(self, wanted: Callable[[str], bool]) -> tuple[str, ...]:
+    def names(self, wanted: Callable[[str], object]) -> tuple[str, ...]:
         """Return the canonical names of logged series that are wanted, in the dialect's order."""
         return tuple(series.name for series in self.run.series if wanted(series.name))
 
