@@ -12,7 +12,6 @@ from leadline.findings.generation_shortcut import Mark, Shortcut
 from leadline.findings.generation_truncation import Truncation
 from leadline.findings.resources_idle import LowPower
 from leadline.findings.resources_memory_growth import MemoryGrowth
-from leadline.findings.resources_overhead import LongerSaves, LongerSteps
 from leadline.findings.resources_stall import GpuState, LogStopped, Pause
 from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated, MostlyTied
 
@@ -110,16 +109,6 @@ SAID: list[tuple[str, Facts, str]] = [
         MemoryTaken("jupyter", MemoryHeld(6.0, 9.5), ((120, 180),), 2.1),
         "The fullest GPU uses 6 GB more on average while jupyter runs (max 9.5 GB; steps 120–180): 2.1 GB headroom at "
         "peak.",
-    ),
-    (
-        "resources.eval_overhead",
-        LongerSteps(1.8, 0.17),
-        "Evals cost 8% of wall time: eval steps take 1.8× as long.",
-    ),
-    (
-        "resources.checkpoint_overhead",
-        LongerSaves(2.4, 0.06),
-        "Checkpoint saves cost 3% of wall time: steps that save take 2.4× as long.",
     ),
 ]
 
