@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .curve.cells import LEAST
-from .curve.curve import Curve
 from .facts.finding import SAID, Finding
 from .facts.sections import (
     Drift,
@@ -165,15 +164,10 @@ def _pattern(view: View, loss: Trace, findings: Sequence[Finding]) -> PolicyLoss
         return PolicyLoss(informative=True, because="too_few", numbers=numbers)
     if any(finding.id == "policy_loss.jump" for finding in findings):
         return PolicyLoss(True, "jumped", because="jumped", numbers=numbers)
-    return _direction(curve, numbers, is_centred=centred(view.run))
-
-
-def _direction(curve: Curve, numbers: LossNumbers, *, is_centred: bool) -> PolicyLoss:
-    down, up = p_going_down(curve), p_rising(curve)
-    moved = (numbers.now or 0.0) - (numbers.start or 0.0)
     if max(p_about_zero(curve), p_rests_at_zero(curve)) > SAID:
-        because: Explanation = "about_zero" if is_centred else "around_zero"
+        because: Explanation = "about_zero" if centred(view.run) else "around_zero"
         return PolicyLoss(True, "oscillating", because=because, numbers=numbers)
+    down, up, moved = p_going_down(curve), p_rising(curve), loss.now - loss.start
     if down > SAID and moved < 0:
         return PolicyLoss(True, "declining", because="falling", numbers=numbers)
     if up > SAID and moved > 0:

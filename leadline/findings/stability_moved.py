@@ -108,12 +108,11 @@ def _entropy(view: View) -> tuple[Finding, ...]:
 def _gradient(view: View) -> tuple[Finding, ...]:
     """Report a gradient norm that moved. By its level or direction alone it is neither good nor bad: gradients grow in
     runs that learn well. What counts is whether reward is lost."""
-    series, reward = view.run.get("grad_norm"), view.of(REWARD)
-    series = None if series is None else view.stretch.of(series)
+    part, reward = view.of("grad_norm"), view.of(REWARD)
     gone, up = (0.0, 0.0) if reward is None else (p_fallen(reward.curve), p_rising(reward.curve))
-    if series is None or not (series.finite & (series.values > 0)).any():
+    if part is None or not (part.series.finite & (part.series.values > 0)).any():
         return ()
-    logs = logarithm(series)
+    series, logs = part.series, logarithm(part.series)
     if gone <= SAID and not may_have_multiplied(logs):
         return ()
     norm = view.readable(logs)

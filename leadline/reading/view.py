@@ -43,10 +43,10 @@ class View:
     def of(self, wanted: str | Series | None) -> Trace | None:
         """Return the part of a series that counts, logged or derived, with its curve; None if no number is in it."""
         series = self.run.get(wanted) if isinstance(wanted, str) else wanted
-        stretch = None if series is None else stretch_of(self.whole, series.name)
-        if series is None or stretch is None or stretch.first is None:
+        first = None if series is None else stretch_of(self.whole, series.name).first
+        if series is None or first is None:
             return self.whole.of(wanted)
-        return self.whole.once(("part", wanted), lambda: self.whole.of(stretch.of(series)))
+        return self.whole.once(("part", wanted), lambda: self.whole.of(series.since(first)))
 
     def readable(self, wanted: str | Series | None) -> Trace | None:
         """Return that part if it holds points enough to tell movement from noise."""
@@ -92,10 +92,6 @@ class Stretch:
         if self.why is None:
             return None
         return "prompts" if self.why.kind == "prompts" else "event" if self.why.kind == "event" else "outside"
-
-    def of(self, series: Series) -> Series:
-        """Return the part of a series that counts."""
-        return series if self.first is None else series.since(self.first)
 
 
 WHOLE_RUN = Stretch()
