@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .curve.cells import LEAST
+from .curve.cells import LEAST, running_median, scale_of
 from .digits import percent, went
 from .facts.finding import SAID, Finding
 from .facts.sections import Expected
 from .questions.direction import p_climbed, p_sank
 from .questions.shape import shape_of
-from .reading.loss import centred, rests_about_zero
+from .reading.loss import about_zero, centred
 from .reading.view import View
 from .run import REWARD, numbers_of
 
@@ -37,8 +37,12 @@ def negative_loss(view: View) -> Remark | None:
     loss = next((one for name in LOSSES if (one := view.run.get(name)) is not None and one.finite.any()), None)
     values = numbers_of(loss)
     below = int((values < 0).sum())
-    if len(values) < LEAST or 2 * below <= len(values) or rests_about_zero(values):
-        return None  # about zero it has both signs, as expected
+    if len(values) < LEAST or 2 * below <= len(values):
+        return None
+    # About zero it has both signs, as expected: where its middle lies within its scatter, which a few spikes don't move.
+    own = values / float(np.abs(values).max())  # squares of huge and tiny numbers are none
+    if abs(np.median(own)) <= scale_of(own - running_median(own)):
+        return None
     return (
         f"Policy loss is negative at {percent(below / len(values))} of points.",
         "it is minus the weighted advantage, not an error; its sign means nothing and it need not decrease",
@@ -65,7 +69,7 @@ def clip_zero(view: View) -> Remark | None:
 
 def advantages_about_zero(view: View) -> Remark | None:
     values = numbers_of(view.run.get("adv/mean"))
-    if len(values) < LEAST or not centred(view.run) or not rests_about_zero(values):
+    if len(values) < LEAST or not centred(view.run) or not about_zero(values):
         return None
     return "Mean advantage stays near 0.", "advantages are centered within each group or batch, whatever the reward"
 

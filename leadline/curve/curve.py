@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -67,17 +66,6 @@ class Segment:
         return still
 
 
-def levels_between(segments: Sequence[Segment], breaks: Sequence[Break], steps: Values) -> Values:
-    """Return every path at these steps, each read in the stretch between breaks it lies in: (paths, steps)."""
-    stretch = np.searchsorted([one.step for one in breaks], steps, side="right")
-    levels = np.empty((len(segments[0].paths), len(steps)))
-    for number, segment in enumerate(segments):
-        inside = stretch == number
-        if inside.any():
-            levels[:, inside] = segment.levels_at(steps[inside])
-    return levels
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """A straight line through some points: how far it goes, the error of that, and how far it goes beyond the mean of
@@ -99,13 +87,17 @@ class Curve:
     signs: tuple[float, float]  # share of cells above and below zero
     grid: Values  # steps
     now: int  # index in the grid of the last point seen
-    paths: Values  # (paths, grid)
     noise: float  # sd of one logged point about the curve
     segments: tuple[Segment, ...]
     breaks: tuple[Break, ...]  # confirmed: each side is read by itself
     suspected: Break | None  # the likeliest break that could not be confirmed; the curve is read across it
     late: Line | None = None  # through the last half of the points since the last break, whatever shape the paths have
     only_luck: bool = False  # a few higher points, each alone, over one number: no level was held
+
+    @cached_property
+    def paths(self) -> Values:
+        """The paths at the grid: (paths, grid)."""
+        return self.levels_at(self.grid)
 
     @property
     def seen(self) -> Values:
@@ -133,12 +125,19 @@ class Curve:
         return self.levels_at(np.array([step]))[:, 0]
 
     def levels_at(self, steps: Values) -> Values:
-        """Return every path at these steps: (paths, steps); level beyond the ends of what was drawn."""
-        return levels_between(self.segments, self.breaks, steps)
+        """Return every path at these steps, each read in the stretch between breaks it lies in: (paths, steps); level
+        beyond the ends of what was drawn."""
+        stretch = np.searchsorted([one.step for one in self.breaks], steps, side="right")
+        levels = np.empty((len(self.segments[0].paths), len(steps)))
+        for number, segment in enumerate(self.segments):
+            inside = stretch == number
+            if inside.any():
+                levels[:, inside] = segment.levels_at(steps[inside])
+        return levels
 
     def middle_at(self, steps: Values) -> Values:
         """Return the mean path at these steps."""
-        middle: Values = levels_between([segment.middle for segment in self.segments], self.breaks, steps)[0]
+        middle: Values = replace(self, segments=tuple(one.middle for one in self.segments)).levels_at(steps)[0]
         return middle
 
     @cached_property

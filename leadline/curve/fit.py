@@ -14,7 +14,7 @@ from ..records import dataclass
 from ..run import LARGEST, Series, Values
 from .breaks import Shifts, find_break_at, find_breaks
 from .cells import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of
-from .curve import Curve, Line, Segment, levels_between
+from .curve import Curve, Line, Segment
 from .noise import memory_of
 from .posterior import PATHS, draw_paths
 from .shapes import GRID, STEPS_PER_RUN
@@ -40,7 +40,6 @@ def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int |
         signs=(above, below),
         grid=grid,
         now=now,
-        paths=levels_between(segments, found, grid),
         noise=_noise_of_points(cells, pieces, segments, unit),
         segments=segments,
         breaks=found,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curve.cells import LEAST, running_median, scale_of
+from ..curve.cells import LEAST
 from ..facts.sections import Explanation, LossNumbers, PolicyLoss
 from ..questions.direction import NEARLY_ALL
 from ..run import Run, Series, Values
@@ -92,12 +92,12 @@ def _centred(run: Run, values: Values) -> PolicyLoss | None:
     one_update = config.updates_per_batch == 1 and centred(run)
     if not one_update or (config.kl_coefficient and config.kl_place != "reward"):
         return None
-    if len(values) > 1 and not rests_about_zero(values):
+    if len(values) > 1 and not about_zero(values):
         return None  # the data disagree: it is weighted by tokens, or holds another term
     return _nothing("one_update", LossNumbers(points=len(values)))
 
 
-def rests_about_zero(values: Values) -> bool:
-    """Return whether the middle of the values lies within their scatter of zero, which a few spikes do not move."""
+def about_zero(values: Values) -> bool:
+    """Return whether the mean lies within a standard deviation of zero; a constant is there only if it is 0."""
     own = values / (float(np.abs(values).max(initial=0.0)) or 1.0)  # squares of huge and tiny numbers are none
-    return bool(abs(np.median(own)) <= scale_of(own - running_median(own)))
+    return bool(abs(own.mean()) <= own.std())
