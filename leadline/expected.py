@@ -39,7 +39,7 @@ def negative_loss(view: View) -> Remark | None:
     below = int((values < 0).sum())
     if len(values) < LEAST or 2 * below <= len(values):
         return None
-    # About zero it has both signs, as expected: where its middle lies within its scatter, which a few spikes don't move.
+    # About zero it has both signs: where its middle lies within its scatter, which a few spikes do not move.
     own = values / float(np.abs(values).max())  # squares of huge and tiny numbers are none
     if abs(np.median(own)) <= scale_of(own - running_median(own)):
         return None
