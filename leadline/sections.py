@@ -31,7 +31,7 @@ from .questions.direction import (
 from .questions.fall import p_fallen, top_interval, top_step
 from .questions.level import Trace, silence
 from .questions.shape import AGREED, WORDS, Shape, shape_of, turning_point
-from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance, kl_and_reward, near_reference
+from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance_series, kl_and_reward, near_reference
 from .reading.loss import by_construction, centred, loss_series
 from .reading.scores import other_rewards
 from .reading.view import View
@@ -91,7 +91,7 @@ def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: int
 
 def kl_reward_of(view: View) -> KlReward:
     """Return how KL and reward move together, now and over the stretch that counts."""
-    kl = distance(view)
+    kl = view.of(distance_series(view.run))
     if kl is None:
         return _without_kl(view)
     both = kl_and_reward(view)

@@ -66,6 +66,13 @@ class Segment:
         return still
 
 
+def highest_in(levels: Values) -> NDArray[np.int64]:
+    """Return the first highest place of each row. Rounding must not choose between equal heights."""
+    top = levels.max(axis=1, keepdims=True) - TIE * np.ptp(levels, axis=1, keepdims=True)
+    first: NDArray[np.int64] = (levels >= top).argmax(axis=1)
+    return first
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A straight line through some points: how far it goes, the error of that, and how far it goes beyond the mean of
@@ -148,10 +155,8 @@ class Curve:
 
     @cached_property
     def summit(self) -> NDArray[np.int64]:
-        """Grid index at which each path first stands highest. Rounding must not choose between equal heights."""
-        top = self.seen.max(axis=1) - TIE * self.span
-        first: NDArray[np.int64] = (self.seen >= top[:, None]).argmax(axis=1)
-        return first
+        """Grid index at which each path first stands highest."""
+        return highest_in(self.seen)
 
     @cached_property
     def climb(self) -> Values:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve.cells import Break
+from ..curve.fit import breaks_in
 from ..digits import number, percent, went
 from ..facts.finding import Cause, Evidence, Facts, Finding, Guide, Severity
-from ..questions.changes import breaks_of_magnitude
+from ..questions.changes import scale_series
 from ..questions.level import steps_seen
 from ..reading.breaks import events_at, everything_at, reward_fell_at
 from ..reading.loss import by_construction, loss_series
@@ -64,8 +65,8 @@ def detect(view: View) -> tuple[Finding, ...]:
         if broke.step > settled and abs(broke.size) > JUMPED * curve.noise:
             after = loss.at(broke.step + 1)
             changes.append((broke, {"before": after - broke.size, "after": after}))
-    for spread in breaks_of_magnitude(series):
-        factor = float(np.exp(spread.size))
+    for spread in breaks_in(scale_series(series)):
+        factor = float(np.exp(spread.size))  # by which its swings suddenly grew or shrank
         if spread.step > settled and max(factor, 1 / factor) >= JUMPED:
             changes.append((spread, {"factor": factor}))
     if not changes:

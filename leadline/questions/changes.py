@@ -9,7 +9,6 @@ import numpy as np
 from ..curve.breaks import LEAST_SIDE, VISIBLE
 from ..curve.cells import Break, level_around, running_median, scale_of
 from ..curve.curve import Curve
-from ..curve.fit import breaks_in
 from ..records import dataclass, replace
 from ..run import Series, Values
 from .direction import climbed
@@ -204,8 +203,3 @@ def scale_series(series: Series) -> Series:
         values=np.log(np.maximum(means, SMALLEST * np.median(some))),
         walls=None,
     )
-
-
-def breaks_of_magnitude(series: Series) -> tuple[Break, ...]:
-    """Steps at which the metric's swings suddenly grew or shrank: by the log of a factor."""
-    return breaks_in(scale_series(series))

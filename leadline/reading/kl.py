@@ -26,14 +26,10 @@ UNIDENTIFIED = "kl/unidentified"  # a KL, the log does not say between what and 
 ANY_KL = (MEAN, SUM, UNIDENTIFIED)  # of whatever kind it is, it can spike and stick
 
 
-def distance(view: View) -> Trace | None:
-    """Return KL to the reference; None if it was not logged, or is exactly 0 all along: not computed. KL of the update
-    and of sampler against trainer measure other things and are never taken for it."""
-    return view.of(distance_series(view.run))
-
-
 def distance_series(run: Run) -> Series | None:
-    """KL to the reference per token. A sum over the sequence grows with its length alone, so it is divided by that."""
+    """Return KL to the reference per token; None if it was not logged, or is exactly 0 all along: not computed. A sum
+    over the sequence grows with its length alone, so it is divided by that. KL of the update and of sampler against
+    trainer measure other things and are never taken for it."""
     logged = next((series for name in (MEAN, SUM) if (series := run.get(name)) is not None), None)
     if logged is None or not (logged.finite & (logged.values != 0)).any():
         return None
@@ -143,7 +139,7 @@ def _starts_anew(run: Run) -> Iterator[Reset]:
 def near_reference(view: View) -> bool:
     """Tell whether so few responses can differ from the reference's that the way KL takes means nothing. After a reset
     KL tells how far the policy is from where it was then, not how far it has come."""
-    kl, reward = distance(view), view.of(REWARD)
+    kl, reward = view.of(distance_series(view.run)), view.of(REWARD)
     if kl is None or reward is None or resets_of(view.whole) or denied(view, reward, FEW_DIFFER):
         return False
     if p_within(kl.curve, kl_for(FEW_DIFFER, 1.0)) <= SAID:  # nor is it with the tokens that answers have: one or more

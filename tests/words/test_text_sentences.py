@@ -12,7 +12,7 @@ from leadline.findings.generation_shortcut import Mark, Shortcut
 from leadline.findings.generation_truncation import Truncation
 from leadline.findings.resources_idle import LowPower
 from leadline.findings.resources_memory_growth import MemoryGrowth
-from leadline.findings.resources_stall import GpuState, LogStopped, Pause
+from leadline.findings.resources_stall import GpuState, Pause
 from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated, MostlyTied
 
 SAID: list[tuple[str, Facts, str]] = [
@@ -81,12 +81,6 @@ SAID: list[tuple[str, Facts, str]] = [
         "resources.stall",
         Pause(5, 2520.0, 11.0, False, GpuState(True, 74.0, 0.11)),
         "Stalled 42 min before step 5 (typical step 11 s). GPUs were idle (74 W, 11% of peak).",
-    ),
-    (
-        "resources.stall",
-        LogStopped(480, 5400.0, 30.0, GpuState(True, 74.0, 0.11), True),
-        "No log output for 90 min after step 480 (typical step 30 s). GPUs were idle (74 W, 11% of peak). GPU memory "
-        "was freed: the run exited.",
     ),
     (
         "resources.idle",
