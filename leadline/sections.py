@@ -24,7 +24,6 @@ from .questions.direction import (
     p_going_down,
     p_rests_at_zero,
     p_rising,
-    regime_now,
     regimes,
     way_of,
 )
@@ -98,12 +97,10 @@ def kl_reward_of(view: View) -> KlReward:
     if both is None:
         return KlReward(state="too_little", course=_course(kl))
     reward = both[1]
-    word, p = regime_now(kl.curve, reward.curve)
-    stretches = regimes(kl.curve, reward.curve)
+    stretches, p = regimes(kl.curve, reward.curve)
     lost = p_fallen(reward.curve) > BOTH
-    frozen = near_reference(view)
-    # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
-    said = p > BOTH and stretches[-1].regime == word and not any(silence(part.series) for part in both)
+    word, frozen = stretches[-1].regime, near_reference(view)
+    said = p > BOTH and not any(silence(part.series) for part in both)
     begun = stretches[-1] if said and not frozen else None
     if begun is not None and not is_dated(*begun.first_between, reward.curve):
         begun = None

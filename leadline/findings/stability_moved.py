@@ -123,8 +123,8 @@ def _gradient(view: View) -> tuple[Finding, ...]:
     loud = growth.now > LOUD * growth.start > 0  # no reward that rises explains as much
     grew = growth.p_grew * (1.0 if loud else 1 - up)
     if lost and growth.jump is not None:
-        step = round(growth.jump.step)
-        facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=growth.factor)
+        step, factor = round(growth.jump.step), float(np.exp(growth.jump.size))
+        facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=factor)
         return (_finding(curve, growth.jump.probability * gone, facts, step),)
     if grew > SAID:
         facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost, reward_rose=up > 0.5)

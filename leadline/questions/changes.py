@@ -114,8 +114,7 @@ class Growth:
     p_shrank: float  # to a small part of its highest
     start: float
     now: float
-    jump: Break | None  # the largest sudden growth by a large factor
-    factor: float  # of that jump; 1 where there is none
+    jump: Break | None  # the largest sudden growth, by the log of a large factor
 
 
 def logarithm(series: Series) -> Series:
@@ -142,8 +141,7 @@ def growth_of(logs: Curve, series: Series) -> Growth:
     jump = max(jumps, key=lambda found: found.size, default=None)
     sizes = np.exp(logs.seen[:, [0, -1]].mean(axis=0))
     start, now = np.where(sizes < zero, 0.0, sizes).tolist()
-    factor = 1.0 if jump is None else float(np.exp(jump.size))
-    return Growth(float(np.mean(grew)), float(np.mean(shrank)), start, now, jump, factor)
+    return Growth(float(np.mean(grew)), float(np.mean(shrank)), start, now, jump)
 
 
 def power_of_growth(curve: Curve) -> float:

@@ -262,18 +262,13 @@ REWARD_WORDS = ("declining", "flat", "rising")
 SHORTEST = 0.1  # of the run: a shorter regime belongs to a neighbor
 
 
-def regime_now(kl: Curve, reward: Curve) -> tuple[str, float]:
-    """The likeliest regime now, and its probability. The curves were drawn apart: joint is product."""
-    joint = _shares(_direction_now(kl))[:, None] * _shares(_direction_now(reward))[None, :]
-    best = int(joint.argmax())
-    return _word(best), float(joint.flat[best])
-
-
-def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
-    """The regimes over the run, short ones given to the neighbour they fit better."""
+def regimes(kl: Curve, reward: Curve) -> tuple[tuple[Regime, ...], float]:
+    """The regimes over the run, short ones given to the neighbour they fit better; and how likely the last one holds
+    now."""
     steps = reward.grid[: reward.now + 1]
     moments = _moments(kl, steps), _moments(reward, steps)
-    joint = moments[0][:, :, None] * moments[1][:, None, :]  # (moment, kl, reward)
+    # The curves were drawn apart: joint is product, over (moment, kl, reward).
+    joint = moments[0][:, :, None] * moments[1][:, None, :]
     flat = joint.reshape(len(steps), 9)
     broken = sorted(
         {int(np.searchsorted(steps, found.step)) for found in (*kl.breaks, *reward.breaks)} - {0, len(steps)}
@@ -287,8 +282,9 @@ def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
         set_anew = part[0] in (0, *broken)
         low, high = (part[0], part[0]) if set_anew else _begun(flat[:, regime], int(part[0]), len(steps) - 1)
         between = round(float(steps[low])), round(float(steps[high]))
-        stretches.append(Regime(first, last, _word(regime), round(float(flat[part, regime].mean()), 4), between))
-    return tuple(stretches)
+        word = f"{KL_WORDS[regime // 3]}/{REWARD_WORDS[regime % 3]}"
+        stretches.append(Regime(first, last, word, round(float(flat[part, regime].mean()), 4), between))
+    return tuple(stretches), float(flat[-1, owner[-1]])
 
 
 def _begun(shares: Values, first: int, last: int) -> tuple[int, int]:
@@ -301,24 +297,9 @@ def _begun(shares: Values, first: int, last: int) -> tuple[int, int]:
     return max(low - blur, 0), min(high + blur, last)
 
 
-def _word(regime: int) -> str:
-    return f"{KL_WORDS[regime // 3]}/{REWARD_WORDS[regime % 3]}"
-
-
-def _direction_now(curve: Curve) -> NDArray[np.int64]:
-    """0 down, 1 at rest, 2 up: as the word for the curve has it."""
-    way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(curve.speed < -SLIGHT, 0, 1))
-    return way
-
-
-def _shares(directions: NDArray[np.int64]) -> Values:
-    """The shares of paths that go down, rest, go up; over the first axis."""
-    shares: Values = np.stack([(directions == way).mean(axis=0) for way in range(3)], axis=-1)
-    return shares
-
-
 def _moments(curve: Curve, steps: Values) -> Values:
-    """The shares of directions at each of some steps: the pace about that moment over the path's own best pace."""
+    """The shares of paths that go down, rest, go up at each of some steps, by the pace about that moment over the
+    path's own best pace; now as the word for the curve has it."""
     speed = np.zeros((len(curve.paths), len(steps)))
     starts = [-np.inf, *(found.step for found in curve.breaks), np.inf]
     for segment, speeds, (low, high) in zip(curve.segments, curve.speeds, pairwise(starts), strict=True):
@@ -328,16 +309,13 @@ def _moments(curve: Curve, steps: Values) -> Values:
         nearest = np.abs(steps[inside][:, None] - middle[None, :]).argmin(axis=1)
         speed[:, inside] = speeds[:, nearest]
     directions = 1 + (speed > SLIGHT).astype(np.int64) - (speed < -SLIGHT).astype(np.int64)
-    directions[_creeps_up(curve, steps, speed)] = 2
-    return _shares(directions)
-
-
-def _creeps_up(curve: Curve, steps: Values, speed: Values) -> Flags:
-    """Where a path that rises now has risen without a pause, however slowly beside its best pace."""
+    # A path that rises now may have risen without a pause, however slowly beside its best pace.
     unbroken = (speed > 0) & (steps >= (curve.breaks[-1].step if curve.breaks else -np.inf))
+    unbroken[:, -1] = True
     to_the_end = np.cumprod(unbroken[:, ::-1], axis=1)[:, ::-1].astype(bool)
-    creeps: Flags = to_the_end & rising(curve)[:, None]
-    return creeps
+    directions[to_the_end & rising(curve)[:, None]] = 2
+    shares: Values = np.stack([(directions == way).mean(axis=0) for way in range(3)], axis=-1)
+    return shares
 
 
 def _merge(flat: Values) -> NDArray[np.int64]:

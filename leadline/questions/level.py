@@ -257,22 +257,6 @@ def trailing_zeros(series: Series) -> int | None:
     return int(steps[starts[-1]]) if lengths[-1] >= least else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Course:
-    """The middle of a curve's paths at the steps seen."""
-
-    steps: Values
-    levels: Values
-    error: float  # usual standard deviation of a level
-
-
-def course_of(curve: Curve) -> Course:
-    """The course of what was seen."""
-    size = float(np.abs(curve.seen).max()) or 1.0  # squares of values near the largest float would overflow
-    error = size * float(np.median((curve.seen / size).std(axis=0)))
-    return Course(curve.grid[: curve.now + 1], curve.seen.mean(axis=0), error)
-
-
 @dataclass(frozen=True, slots=True)
 class Noise:
     """What points do about their level."""
