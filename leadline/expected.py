@@ -14,12 +14,11 @@ from .facts.finding import SAID, Finding
 from .facts.sections import Expected
 from .questions.direction import p_climbed, p_sank
 from .questions.shape import shape_of
-from .reading.loss import about_zero, centred
+from .reading.loss import about_zero, centred, loss_series
 from .reading.view import View
 from .run import REWARD, numbers_of
 
 SELDOM = 0.1  # of the points: what fewer of them show is rounding, or over soon, and asks for no remark
-LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
 ABOUT_POLICY = ("reward.", "kl.", "policy.", "generation.", "signal.", "stability.")  # findings about the policy
 
 Remark = tuple[str, str]  # what looks odd, and why it is normal, without a full stop
@@ -34,8 +33,7 @@ def read(view: View, findings: tuple[Finding, ...] = ()) -> tuple[Expected, ...]
 
 
 def negative_loss(view: View) -> Remark | None:
-    loss = next((one for name in LOSSES if (one := view.run.get(name)) is not None and one.finite.any()), None)
-    values = numbers_of(loss)
+    values = numbers_of(loss_series(view.run))
     below = int((values < 0).sum())
     if len(values) < LEAST or 2 * below <= len(values):
         return None

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..digits import written
 from ..pipeline import read_run
+from ..questions.level import course_of
 from ..reading.scores import held_out_names
 from ..reading.view import View
 from ..records import asdict, dataclass
@@ -118,11 +119,8 @@ def truth_of(run: Run) -> Truth | None:
         part = view.whole.of(name)
         if part is None or not part.curve.decidable:
             continue
-        series, seen = part.series, part.curve.seen
-        size = float(np.abs(seen).max()) or 1.0  # squares of values near the largest float would overflow
-        error = size * float(np.median((seen / size).std(axis=0)))  # the usual standard deviation of a level
-        logged = (series.steps[series.finite].astype(np.float64), series.numbers)
-        return Truth(name, part.curve.grid[: part.curve.now + 1], seen.mean(axis=0), error, logged)
+        logged = (part.series.steps[part.series.finite].astype(np.float64), part.series.numbers)
+        return Truth(name, *course_of(part.curve), logged)
     return None
 
 

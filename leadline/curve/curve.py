@@ -14,6 +14,7 @@ from .shapes import STEPS_PER_RUN
 
 TIE = 1e-6  # of a path's range: heights closer than this are equal
 TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
+NINE_TENTHS = 1.2815515655446008  # ratio: nine tenths of a Gaussian lie below so many of its standard deviations
 PACE = 0.15  # of the run: pace is measured over so long; what moved further from a date moved for another reason
 
 

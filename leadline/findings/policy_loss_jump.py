@@ -25,8 +25,6 @@ GUIDE = {
     ),
 }
 
-EVENTS = ("learning_rate", "resume", "reference_reset")
-
 
 @dataclass(frozen=True, slots=True)
 class LossJump(Facts):
@@ -82,7 +80,7 @@ def _cause(view: View, change: Break) -> tuple[Cause, Severity]:
     """Return what happened there, and how serious that makes it."""
     severity: Severity = "concern" if reward_fell_at(view.whole, change.step) else "note"
     beside = everything_at(view.whole, change.step, besides=("lr", "loss/policy", "loss/total"))
-    known = events_at(view.run, change.step, EVENTS, interval=change.interval)
+    known = events_at(view.run, change.step, interval=change.interval)
     if known:
         return Cause("event", event=known[0], shifted=beside), severity
     return Cause("policy" if beside else "none", shifted=beside), severity

@@ -176,8 +176,9 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("fallen", lost, begun, clear=lost > SAID, high=high, turn=turn, level=now, lost=gone)
     if case.p_no_signal > 0.5 and verdict != "continue":
         return Reason("no_signal", no_signal.p, no_signal.since, level=now, findings=no_signal.ids)
-    if verdict != "continue" and _is_at_its_ceiling(case, now):
-        return Reason("ceiling", high=case.ceiling, level=now)
+    below = None if case.ceiling is None else case.ceiling - now
+    if verdict != "continue" and below is not None and case.ahead.room < 0.5 and below <= EDGE * case.ahead.scale:
+        return Reason("ceiling", high=case.ceiling, level=now)  # nothing is left above its best, and it is there still
     rises, rests, rest = p_rising(curve), p_at_rest(curve), None if case.never_moved else rest_of(case.score)
     since, between = (None, None) if rest is None else (rest.since, rest.between)
     began = None if case.never_moved else start
@@ -222,12 +223,6 @@ def _by_last_rows(case: Case, everywhere: Ranking, reason: Reason) -> Reason:
     return replace(
         reason, p=fall.p, since_step=fall.since_step, clear=sure, high=fall.high, level=fall.now, lost=fall.lost
     )
-
-
-def _is_at_its_ceiling(case: Case, now: float) -> bool:
-    """Return whether nothing is left above its best, and it has not come down since."""
-    below = None if case.ceiling is None else case.ceiling - now
-    return below is not None and case.ahead.room < 0.5 and below <= EDGE * case.ahead.scale
 
 
 def _horizon(run: Run, plan: Plan) -> Horizon:

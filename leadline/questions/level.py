@@ -257,6 +257,13 @@ def trailing_zeros(series: Series) -> int | None:
     return int(steps[starts[-1]]) if lengths[-1] >= least else None
 
 
+def course_of(curve: Curve) -> tuple[Values, Values, float]:
+    """The steps seen, the middle of the paths there, and the usual standard deviation of a level."""
+    size = float(np.abs(curve.seen).max()) or 1.0  # squares of values near the largest float would overflow
+    error = size * float(np.median((curve.seen / size).std(axis=0)))
+    return curve.grid[: curve.now + 1], curve.seen.mean(axis=0), error
+
+
 @dataclass(frozen=True, slots=True)
 class Noise:
     """What points do about their level."""

@@ -27,6 +27,7 @@ from .whole import REGIME_EVENTS, Whole, asked_once
 
 AT_ONCE = 2.0  # times the change before: a schedule moves at every step
 ENOUGH_METRICS = 2  # metrics that agree: one alone may mislead
+CAUSES = ("learning_rate", *REGIME_EVENTS)  # events that may make a metric change at once
 MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
 
 GRADIENTS = "grad_norm"
@@ -39,7 +40,7 @@ def near(run: Run) -> float:
 
 
 def events_at(
-    run: Run, step: float, kinds: Iterable[str], *, interval: tuple[float, float] | None = None
+    run: Run, step: float, kinds: Iterable[str] = CAUSES, *, interval: tuple[float, float] | None = None
 ) -> tuple[Event, ...]:
     """Return what is known to have happened when something changed at a step, or within its `interval`, the nearest
     first. A cause comes before its effect, or with it."""
@@ -132,7 +133,7 @@ def _young(whole: Whole, reward: Trace) -> tuple[AccountedBreak, ...]:
     if gap <= 0 or -size <= SURE * noise_of(values[:-count]) or at_once < NEARLY_ALL:
         return ()
     known = any(abs(one.step - step) <= near(whole.run) for one in reward.curve.breaks)
-    if known or events_at(whole.run, step, ("learning_rate", *REGIME_EVENTS)):
+    if known or events_at(whole.run, step):
         return ()
     logged = [series for name in POLICY if (series := whole.run.get(name)) is not None]
     moves = {series.name: _moved(series, step) for series in logged}
