@@ -29,11 +29,6 @@ class Plan:
         return float(max(self.end - self.first, 1))
 
     @property
-    def over(self) -> bool:
-        """Return whether the run itself ended, so that nothing more will come; a silent log doesn't prove that."""
-        return self.ended not in (None, "silent")
-
-    @property
     def elapsed(self) -> float:
         return min((self.now - self.first) / self.steps, 1.0)
 

@@ -48,8 +48,9 @@ def reward_of(view: View) -> RewardReading:
         series = view.run.get(REWARD)
         state = Trajectory("missing") if series is None else Trajectory("not_numbers", points=series.points)
         return RewardReading("undecided", dict.fromkeys(WORDS, 0.0), None, others=others, trajectory=state)
-    shape = shape_of(reward)
-    peak = _peak(shape, reward)
+    shape, peak = shape_of(reward), None
+    if shape.peak is not None and shape.peak.probability > 1 - AGREED:
+        peak = RewardPeak(top_step(reward), top_interval(reward, shape.peak), round(shape.peak.probability, 4))
     return RewardReading(
         shape.word,
         {word: round(p, 4) for word, p in shape.probabilities.items()},
@@ -57,14 +58,6 @@ def reward_of(view: View) -> RewardReading:
         others=others,
         trajectory=_trajectory(reward, shape, peak, view.stretch.since),
     )
-
-
-def _peak(shape: Shape, reward: Trace) -> RewardPeak | None:
-    if shape.peak is None or shape.peak.probability <= 1 - AGREED:
-        return None
-    step = top_step(reward)
-    interval = top_interval(reward, shape.peak)
-    return RewardPeak(step, interval, round(shape.peak.probability, 4))
 
 
 def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: int | None) -> Trajectory:

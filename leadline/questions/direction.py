@@ -17,6 +17,7 @@ from ..facts.sections import Regime
 from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Values
+from .level import level_at
 
 SLIGHT = 0.15  # of the path's own best pace, or of its range: slower is flat, and a rise of less makes no peak
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
@@ -170,18 +171,13 @@ def since_of(curve: Curve) -> int | None:
 
 def p_held_since(curve: Curve, step: float) -> float:
     """Share of paths that have not moved since a step by as much as one logged point scatters."""
-    then = curve.at(min(max(step, float(curve.grid[0])), float(curve.grid[curve.now])))
-    change = np.abs(curve.seen[:, -1] - then)
+    change = np.abs(curve.seen[:, -1] - level_at(curve, step))
     return float(np.mean(change < max(curve.noise, curve.last.noise.max())))
 
 
 def p_fell_since(curve: Curve, step: float) -> float:
     """The probability that it stands below where it was at a step, by more than the noise of a bin."""
-    return float(np.mean(curve.seen[:, _place(curve, step)] - curve.seen[:, -1] > curve.last.noise))
-
-
-def _place(curve: Curve, step: float) -> int:
-    return int(np.clip(np.searchsorted(curve.grid[: curve.now + 1], step), 0, curve.now))
+    return float(np.mean(level_at(curve, step) - curve.seen[:, -1] > curve.last.noise))
 
 
 def _went(curve: Curve, change: Values) -> Flags:
@@ -214,8 +210,7 @@ def kept_its_gain(curve: Curve) -> bool:
 
 def p_multiplied(curve: Curve, times: float, since: float = -np.inf) -> float:
     """The probability that it stands at so many times its level at a step, or at the first, and beyond its noise."""
-    then = curve.seen[:, _place(curve, since)]
-    return float(np.mean(curve.seen[:, -1] > times * np.maximum(then, curve.last.noise)))
+    return float(np.mean(curve.seen[:, -1] > times * np.maximum(level_at(curve, since), curve.last.noise)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,11 @@ def levels_at(curve: Curve, steps: Values) -> Values:
     return curve.levels_at(np.clip(steps, curve.grid[0], curve.grid[curve.now]))
 
 
+def level_at(curve: Curve, step: float) -> Values:
+    """(paths,) the same at one step."""
+    return levels_at(curve, np.array([step]))[:, 0]
+
+
 @dataclass(frozen=True, slots=True)
 class Stuck:
     """The last values are all equal."""
