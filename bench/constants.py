@@ -58,7 +58,7 @@ RESOLUTION = {
 # How much is shown or named.
 SHOWN = {
     "facts.finding": "SHIFTED WAYS_NAMED",
-    "curve.curve": "TENTHS",
+    "curve.curve": "TENTHS NINE_TENTHS",
     "findings.generation_shortcut": "PHRASES",
     "findings.kl_reset": "NAMED SHOWN",
     "findings.signal_no_learning_signal": "SHOWN",

@@ -20,7 +20,7 @@ from backtest_sets import SHARED
 from tables import Table
 
 from leadline.errors import LeadlineError
-from leadline.questions.schedule import schedule_of
+from leadline.questions.schedule import end_of
 from leadline.run import Run, Series
 from leadline.sources import open_runs
 
@@ -53,8 +53,8 @@ def kind_of(rate: Series) -> str:
         return "never falls"
     if rises[int(np.argmax(falls)) :].any():
         return "falls and comes back"
-    told = schedule_of(rate, int(rate.steps[-1]))
-    return "falls otherwise" if told is None else told.shape
+    told = end_of(rate, int(rate.steps[-1]))
+    return "falls otherwise" if told is None else "runs out"
 
 
 def main(folders: list[Path]) -> None:
@@ -71,13 +71,13 @@ def main(folders: list[Path]) -> None:
         kind = kind_of(rate)
         for cut in CUTS:
             step = min(round(first + cut * (planned - first)), last)
-            told = schedule_of(rate.until(step), step)
-            off = None if told is None else abs(told.last_step - planned) / max(planned - first, 1)
+            told = end_of(rate.until(step), step)
+            off = None if told is None else abs(told - planned) / max(planned - first, 1)
             counts[kind, cut]["silent" if off is None else "right" if off <= CLOSE else "wrong"] += 1
             again = abs(2 * step - first - planned) / max(planned - first, 1)
             counts[kind, cut]["as long again is right"] += again <= CLOSE
             if told is not None and off is not None and off > CLOSE:
-                wrong.append(f"{run.path} at step {step}: {told.shape} to {told.last_step}, planned {planned}")
+                wrong.append(f"{run.path} at step {step}: to {told}, planned {planned}")
     columns = ("rate", "seen", "right", "wrong", "silent", "as long again is right")
     rows = [
         (kind, f"{cut:.0%}", *(str(counts[kind, cut][word]) for word in columns[2:])) for kind, cut in sorted(counts)

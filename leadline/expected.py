@@ -14,12 +14,11 @@ from .facts.finding import SAID, Finding
 from .facts.sections import Expected
 from .questions.direction import p_climbed, p_sank
 from .questions.shape import shape_of
-from .reading.loss import centred
+from .reading.loss import about_zero, centred, loss_series
 from .reading.view import View
-from .run import REWARD, Values, numbers_of
+from .run import REWARD, numbers_of
 
 SELDOM = 0.1  # of the points: what fewer of them show is rounding, or over soon, and asks for no remark
-LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
 ABOUT_POLICY = ("reward.", "kl.", "policy.", "generation.", "signal.", "stability.")  # findings about the policy
 
 Remark = tuple[str, str]  # what looks odd, and why it is normal, without a full stop
@@ -34,11 +33,14 @@ def read(view: View, findings: tuple[Finding, ...] = ()) -> tuple[Expected, ...]
 
 
 def negative_loss(view: View) -> Remark | None:
-    loss = next((one for name in LOSSES if (one := view.run.get(name)) is not None and one.finite.any()), None)
-    values = numbers_of(loss)
+    values = numbers_of(loss_series(view.run))
     below = int((values < 0).sum())
-    if len(values) < LEAST or 2 * below <= len(values) or _rests_about_zero(values):
-        return None  # about zero it has both signs, as expected
+    if len(values) < LEAST or 2 * below <= len(values):
+        return None
+    # About zero it has both signs: where its middle lies within its scatter, which a few spikes do not move.
+    own = values / float(np.abs(values).max())  # squares of huge and tiny numbers are none
+    if abs(np.median(own)) <= scale_of(own - running_median(own)):
+        return None
     return (
         f"Policy loss is negative at {percent(below / len(values))} of points.",
         "it is minus the weighted advantage, not an error; its sign means nothing and it need not decrease",
@@ -65,7 +67,7 @@ def clip_zero(view: View) -> Remark | None:
 
 def advantages_about_zero(view: View) -> Remark | None:
     values = numbers_of(view.run.get("adv/mean"))
-    if len(values) < LEAST or not centred(view.run) or not _about_zero(values):
+    if len(values) < LEAST or not centred(view.run) or not about_zero(values):
         return None
     return "Mean advantage stays near 0.", "advantages are centered within each group or batch, whatever the reward"
 
@@ -80,14 +82,6 @@ def no_reference_kl(view: View) -> Remark | None:
     if beta is None and (run.framework or "").startswith("trl"):
         return says, "TRL omits it if beta is 0, its default; the log shows no other value"
     return None
-
-
-def kl_logged_as_zero(view: View) -> Remark | None:
-    values, beta = numbers_of(view.run.get("kl/ref")), view.run.config.kl_coefficient
-    if len(values) < LEAST or values.any() or beta not in (0, None):
-        return None
-    given = "KL coefficient is 0" if beta == 0 else "a KL coefficient of 0 does that"
-    return "Reference KL is exactly 0 at every point.", f"{given}; KL is logged without being computed"
 
 
 def negative_update_kl(view: View) -> Remark | None:
@@ -146,38 +140,7 @@ def entropy_falls(view: View) -> Remark | None:
     )
 
 
-def warm_up(view: View) -> Remark | None:
-    series = view.run.get("lr")
-    values = numbers_of(series)
-    if series is None or len(values) < LEAST or not (np.diff(values[:LEAST]) > 0).all():
-        return None
-    rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
-    place = int(rests[0]) if len(rests) else len(values) - 1
-    if place < SELDOM * len(values):
-        return None
-    step = int(series.steps[series.finite][place])
-    return "Little changes at first.", f"the learning rate warms up until step {step}; earlier updates are smaller"
-
-
-def _in_its_own_unit(values: Values) -> Values:
-    """Return the values over their largest size, so that squares of very large and very small ones are numbers."""
-    largest = float(np.abs(values).max(initial=0.0))
-    return values / largest if largest > 0 else values
-
-
-def _about_zero(values: Values) -> bool:
-    """Tell whether the mean lies within a standard deviation of zero; a constant is there only if it is 0."""
-    own = _in_its_own_unit(values)
-    return bool(abs(own.mean()) < own.std()) if np.ptp(own) > 0 else not own.any()
-
-
-def _rests_about_zero(values: Values) -> bool:
-    """Tell the same of the middle and of the scatter about the trend, which a few spikes do not move."""
-    own = _in_its_own_unit(values)
-    return bool(abs(np.median(own)) <= scale_of(own - running_median(own)))
-
-
 RULES: tuple[Callable[[View], Remark | None], ...] = (
-    *(negative_loss, clip_zero, advantages_about_zero, no_reference_kl, kl_logged_as_zero, negative_update_kl),
-    *(reward_after_kl, filtered_reward, normalised_reward, entropy_falls, warm_up),
+    *(negative_loss, clip_zero, advantages_about_zero, no_reference_kl, negative_update_kl),
+    *(reward_after_kl, filtered_reward, normalised_reward, entropy_falls),
 )  # by name: expected.clip_zero

@@ -16,11 +16,11 @@ from .judgement.decide import judge
 from .plan import Plan, plan_of
 from .reading.chart_data import Wanted, chart_data
 from .reading.machine import resources_of
-from .reading.outage import outages, passing, without_outages
+from .reading.outage import outages, without_outages
 from .reading.processes import conflicts_of
 from .reading.scores import judged_in, missing
 from .reading.view import View
-from .reading.wall_clock import long_still
+from .reading.wall_clock import still_from
 from .records import replace
 from .review.store import with_reviews
 from .run import REWARD, Run
@@ -69,8 +69,8 @@ def view_of(run: Run, *, budget: int | None = None, now: float | None = None) ->
     """Return a run as findings see it. The last files are read here, reviews and samples, and the clock is asked
     whether the log has long been silent: from here on the same view gives the same reading."""
     loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
-    gaps = passing(loaded, outages(loaded))
-    silent = long_still(run, time.time() if now is None else now)
+    gaps, ends = outages(loaded), still_from(run)
+    silent = ends is not None and ends < (time.time() if now is None else now)
     plan = plan_of(run, budget or run.config.planned_steps, silent=silent)
     return View(without_outages(loaded, gaps), plan, gaps)
 

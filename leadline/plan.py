@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .event import Ended
 from .facts.judgement import Ending, PlanSource
-from .questions.schedule import schedule_of
+from .questions.schedule import end_of
 from .records import dataclass, replace
 from .run import Run
 
@@ -27,11 +27,6 @@ class Plan:
     @property
     def steps(self) -> float:
         return float(max(self.end - self.first, 1))
-
-    @property
-    def over(self) -> bool:
-        """Return whether the run itself ended, so that nothing more will come; a silent log doesn't prove that."""
-        return self.ended not in (None, "silent")
 
     @property
     def elapsed(self) -> float:
@@ -70,7 +65,7 @@ def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | No
 def _scheduled(run: Run, now: int) -> int | None:
     """Return the step at which the learning rate runs out; None if nothing shows it, or groups of parameters differ."""
     rates = [series for series in run.series if series.name == RATE or series.name.startswith(f"{RATE}@")]
-    ends = {None if (schedule := schedule_of(rate, now)) is None else schedule.last_step for rate in rates}
+    ends = {end_of(rate, now) for rate in rates}
     return ends.pop() if len(ends) == 1 else None
 
 

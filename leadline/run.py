@@ -73,7 +73,10 @@ class Series:
         [0.1, 0.9, 0.3]
         """
         written = np.asarray(steps, dtype=np.int64)
-        columns = [_with_infinities(np.asarray(values, dtype=np.float64))]
+        columns = [np.asarray(values, dtype=np.float64)]
+        huge = np.abs(columns[0]) >= LARGEST
+        if huge.any():
+            columns = [np.where(huge, np.copysign(np.inf, columns[0]), columns[0])]
         if walls is not None:
             columns.append(np.asarray(walls, dtype=np.float64))
         if not np.all(written[1:] > written[:-1]):
@@ -459,11 +462,6 @@ def settle_names(series: Sequence[Series]) -> tuple[Series, ...]:
         taken.add(name)
         settled.append(one if name == one.name else replace(one, name=name))
     return tuple(settled)
-
-
-def _with_infinities(values: Values) -> Values:
-    huge = np.abs(values) >= LARGEST
-    return np.where(huge, np.copysign(np.inf, values), values) if huge.any() else values
 
 
 def _last_rows(written: Steps) -> NDArray[np.intp]:

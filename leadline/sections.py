@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .curve.cells import LEAST
-from .curve.curve import Curve
 from .facts.finding import SAID, Finding
 from .facts.sections import (
     Drift,
@@ -25,14 +24,13 @@ from .questions.direction import (
     p_going_down,
     p_rests_at_zero,
     p_rising,
-    regime_now,
     regimes,
     way_of,
 )
 from .questions.fall import p_fallen, top_interval, top_step
 from .questions.level import Trace, silence
 from .questions.shape import AGREED, WORDS, Shape, shape_of, turning_point
-from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance, kl_and_reward, near_reference
+from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance_series, kl_and_reward, near_reference
 from .reading.loss import by_construction, centred, loss_series
 from .reading.scores import other_rewards
 from .reading.view import View
@@ -50,8 +48,9 @@ def reward_of(view: View) -> RewardReading:
         series = view.run.get(REWARD)
         state = Trajectory("missing") if series is None else Trajectory("not_numbers", points=series.points)
         return RewardReading("undecided", dict.fromkeys(WORDS, 0.0), None, others=others, trajectory=state)
-    shape = shape_of(reward)
-    peak = _peak(shape, reward)
+    shape, peak = shape_of(reward), None
+    if shape.peak is not None and shape.peak.probability > 1 - AGREED:
+        peak = RewardPeak(top_step(reward), top_interval(reward, shape.peak), round(shape.peak.probability, 4))
     return RewardReading(
         shape.word,
         {word: round(p, 4) for word, p in shape.probabilities.items()},
@@ -59,14 +58,6 @@ def reward_of(view: View) -> RewardReading:
         others=others,
         trajectory=_trajectory(reward, shape, peak, view.stretch.since),
     )
-
-
-def _peak(shape: Shape, reward: Trace) -> RewardPeak | None:
-    if shape.peak is None or shape.peak.probability <= 1 - AGREED:
-        return None
-    step = top_step(reward)
-    interval = top_interval(reward, shape.peak)
-    return RewardPeak(step, interval, round(shape.peak.probability, 4))
 
 
 def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: int | None) -> Trajectory:
@@ -92,19 +83,17 @@ def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: int
 
 def kl_reward_of(view: View) -> KlReward:
     """Return how KL and reward move together, now and over the stretch that counts."""
-    kl = distance(view)
+    kl = view.of(distance_series(view.run))
     if kl is None:
         return _without_kl(view)
     both = kl_and_reward(view)
     if both is None:
         return KlReward(state="too_little", course=_course(kl))
     reward = both[1]
-    word, p = regime_now(kl.curve, reward.curve)
-    stretches = regimes(kl.curve, reward.curve)
+    stretches, p = regimes(kl.curve, reward.curve)
     lost = p_fallen(reward.curve) > BOTH
-    frozen = near_reference(view)
-    # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
-    said = p > BOTH and stretches[-1].regime == word and not any(silence(part.series) for part in both)
+    word, frozen = stretches[-1].regime, near_reference(view)
+    said = p > BOTH and not any(silence(part.series) for part in both)
     begun = stretches[-1] if said and not frozen else None
     if begun is not None and not is_dated(*begun.first_between, reward.curve):
         begun = None
@@ -165,15 +154,10 @@ def _pattern(view: View, loss: Trace, findings: Sequence[Finding]) -> PolicyLoss
         return PolicyLoss(informative=True, because="too_few", numbers=numbers)
     if any(finding.id == "policy_loss.jump" for finding in findings):
         return PolicyLoss(True, "jumped", because="jumped", numbers=numbers)
-    return _direction(curve, numbers, is_centred=centred(view.run))
-
-
-def _direction(curve: Curve, numbers: LossNumbers, *, is_centred: bool) -> PolicyLoss:
-    down, up = p_going_down(curve), p_rising(curve)
-    moved = (numbers.now or 0.0) - (numbers.start or 0.0)
     if max(p_about_zero(curve), p_rests_at_zero(curve)) > SAID:
-        because: Explanation = "about_zero" if is_centred else "around_zero"
+        because: Explanation = "about_zero" if centred(view.run) else "around_zero"
         return PolicyLoss(True, "oscillating", because=because, numbers=numbers)
+    down, up, moved = p_going_down(curve), p_rising(curve), loss.now - loss.start
     if down > SAID and moved < 0:
         return PolicyLoss(True, "declining", because="falling", numbers=numbers)
     if up > SAID and moved > 0:

@@ -119,9 +119,8 @@ def truth_of(run: Run) -> Truth | None:
         part = view.whole.of(name)
         if part is None or not part.curve.decidable:
             continue
-        series, course = part.series, course_of(part.curve)
-        logged = (series.steps[series.finite].astype(np.float64), series.numbers)
-        return Truth(name, course.steps, course.levels, course.error, logged)
+        logged = (part.series.steps[part.series.finite].astype(np.float64), part.series.numbers)
+        return Truth(name, *course_of(part.curve), logged)
     return None
 
 

@@ -158,15 +158,6 @@ class Bins:
     scale: float
     points_per_bin: float
 
-    @property
-    def enough(self) -> bool:
-        """Whether there are bins enough to tell movement from noise."""
-        return len(self.times) >= LEAST
-
-    @property
-    def decidable(self) -> bool:
-        return self.enough and self.scale > 0
-
 
 def bin_cells(steps: Values, values: Values, points_per_cell: int) -> Bins:
     """Equal bins; what does not fill one is left out at the start, where it matters least."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +14,7 @@ from .shapes import STEPS_PER_RUN
 
 TIE = 1e-6  # of a path's range: heights closer than this are equal
 TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
+NINE_TENTHS = 1.2815515655446008  # ratio: nine tenths of a Gaussian lie below so many of its standard deviations
 PACE = 0.15  # of the run: pace is measured over so long; what moved further from a date moved for another reason
 
 
@@ -67,15 +67,11 @@ class Segment:
         return still
 
 
-def levels_between(segments: Sequence[Segment], breaks: Sequence[Break], steps: Values) -> Values:
-    """Return every path at these steps, each read in the stretch between breaks it lies in: (paths, steps)."""
-    stretch = np.searchsorted([one.step for one in breaks], steps, side="right")
-    levels = np.empty((len(segments[0].paths), len(steps)))
-    for number, segment in enumerate(segments):
-        inside = stretch == number
-        if inside.any():
-            levels[:, inside] = segment.levels_at(steps[inside])
-    return levels
+def highest_in(levels: Values) -> NDArray[np.int64]:
+    """Return the first highest place of each row. Rounding must not choose between equal heights."""
+    top = levels.max(axis=1, keepdims=True) - TIE * np.ptp(levels, axis=1, keepdims=True)
+    first: NDArray[np.int64] = (levels >= top).argmax(axis=1)
+    return first
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +95,17 @@ class Curve:
     signs: tuple[float, float]  # share of cells above and below zero
     grid: Values  # steps
     now: int  # index in the grid of the last point seen
-    paths: Values  # (paths, grid)
     noise: float  # sd of one logged point about the curve
     segments: tuple[Segment, ...]
     breaks: tuple[Break, ...]  # confirmed: each side is read by itself
     suspected: Break | None  # the likeliest break that could not be confirmed; the curve is read across it
     late: Line | None = None  # through the last half of the points since the last break, whatever shape the paths have
     only_luck: bool = False  # a few higher points, each alone, over one number: no level was held
+
+    @cached_property
+    def paths(self) -> Values:
+        """The paths at the grid: (paths, grid)."""
+        return self.levels_at(self.grid)
 
     @property
     def seen(self) -> Values:
@@ -116,11 +116,6 @@ class Curve:
     def last(self) -> Segment:
         """The stretch since the last break."""
         return self.segments[-1]
-
-    @property
-    def reach(self) -> float:
-        """The step up to which paths were drawn: after it they stay level."""
-        return float(min(self.grid[-1], max(self.last.steps[-1], self.grid[self.now])))
 
     @property
     def decidable(self) -> bool:
@@ -138,12 +133,19 @@ class Curve:
         return self.levels_at(np.array([step]))[:, 0]
 
     def levels_at(self, steps: Values) -> Values:
-        """Return every path at these steps: (paths, steps); level beyond the ends of what was drawn."""
-        return levels_between(self.segments, self.breaks, steps)
+        """Return every path at these steps, each read in the stretch between breaks it lies in: (paths, steps); level
+        beyond the ends of what was drawn."""
+        stretch = np.searchsorted([one.step for one in self.breaks], steps, side="right")
+        levels = np.empty((len(self.segments[0].paths), len(steps)))
+        for number, segment in enumerate(self.segments):
+            inside = stretch == number
+            if inside.any():
+                levels[:, inside] = segment.levels_at(steps[inside])
+        return levels
 
     def middle_at(self, steps: Values) -> Values:
         """Return the mean path at these steps."""
-        middle: Values = levels_between([segment.middle for segment in self.segments], self.breaks, steps)[0]
+        middle: Values = replace(self, segments=tuple(one.middle for one in self.segments)).levels_at(steps)[0]
         return middle
 
     @cached_property
@@ -154,10 +156,8 @@ class Curve:
 
     @cached_property
     def summit(self) -> NDArray[np.int64]:
-        """Grid index at which each path first stands highest. Rounding must not choose between equal heights."""
-        top = self.seen.max(axis=1) - TIE * self.span
-        first: NDArray[np.int64] = (self.seen >= top[:, None]).argmax(axis=1)
-        return first
+        """Grid index at which each path first stands highest."""
+        return highest_in(self.seen)
 
     @cached_property
     def climb(self) -> Values:
@@ -179,13 +179,18 @@ class Curve:
         return np.zeros(len(self.paths), dtype=bool) if self.breaks else self.last.at_rest
 
     @cached_property
-    def speed(self) -> Values:
-        """Pace now over the path's own best pace: 1 is as fast as ever, 0 at rest, -1 falling at full speed."""
+    def speeds(self) -> tuple[Values, ...]:
+        """For each stretch the pace over the path's own best pace: 1 is as fast as ever, 0 at rest, -1 falling at full
+        speed: (paths, windows)."""
         paces = [segment.pace(self._window) for segment in self.segments]
-        best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)
-        current = np.where(self.last.at_rest, 0.0, paces[-1][:, -1])
-        ratio: Values = np.divide(current, best, out=np.zeros_like(best), where=best > 0)
-        return ratio
+        best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)[:, None]
+        moving = [np.where(one.at_rest[:, None], 0.0, pace) for one, pace in zip(self.segments, paces, strict=True)]
+        return tuple(np.divide(pace, best, out=np.zeros_like(pace), where=best > 0) for pace in moving)
+
+    @property
+    def speed(self) -> Values:
+        """The same now: (paths,)."""
+        return self.speeds[-1][:, -1]
 
     @cached_property
     def bend(self) -> Values:

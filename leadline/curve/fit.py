@@ -14,7 +14,7 @@ from ..records import dataclass
 from ..run import LARGEST, Series, Values
 from .breaks import Shifts, find_break_at, find_breaks
 from .cells import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of
-from .curve import Curve, Line, Segment, levels_between
+from .curve import Curve, Line, Segment
 from .noise import memory_of
 from .posterior import PATHS, draw_paths
 from .shapes import GRID, STEPS_PER_RUN
@@ -30,7 +30,11 @@ def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int |
     `horizon_step` is how far ahead the paths shall reach, at most as far again as the run has come.
     """
     shifts, (found, suspected) = _shifts(series), _found(series, breaks)
-    cells, unit, pieces = shifts.cells, shifts.unit, _pieces(series.name, shifts, found)
+    cells, unit, key, pieces = shifts.cells, shifts.unit, zlib.crc32(series.name.encode()), []
+    starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
+    for order, (start, stop) in enumerate(pairwise([0, *starts, len(shifts.values)])):
+        part = cells.part(start, stop)
+        pieces.append(_Piece(part, shifts.values[start:stop], Stream(key, part.points, order)))
     segments = tuple(_segment(piece, unit) for piece in pieces)
     grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
     above, below = (float(np.mean(cells.values * side > 0)) if len(cells.values) else 0.0 for side in (1, -1))
@@ -40,7 +44,6 @@ def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int |
         signs=(above, below),
         grid=grid,
         now=now,
-        paths=levels_between(segments, found, grid),
         noise=_noise_of_points(cells, pieces, segments, unit),
         segments=segments,
         breaks=found,
@@ -82,17 +85,6 @@ def _shifts(series: Series) -> Shifts:
     return Shifts(cells_of(series.steps, values), unit)
 
 
-def _pieces(name: str, shifts: Shifts, breaks: Sequence[Break]) -> tuple[_Piece, ...]:
-    """Return what lies between the breaks of a series."""
-    cells, tamed = shifts.cells, shifts.values
-    starts = np.searchsorted(cells.first_steps, [one.step for one in breaks]).tolist()
-    key, pieces = zlib.crc32(name.encode()), []
-    for order, (start, stop) in enumerate(pairwise([0, *starts, len(tamed)])):
-        part = cells.part(start, stop)
-        pieces.append(_Piece(part, tamed[start:stop], Stream(key, part.points, order)))
-    return tuple(pieces)
-
-
 def _only_luck(values: Values) -> bool:
     """Return whether values stand at one number, but for a few higher ones, each alone: a rare success, such as those
     of a sparse reward, shows no level that could be lost. Two in a row do, and so does the start."""
@@ -123,7 +115,10 @@ def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
     above = values - segment.middle.levels_at(steps)[0] / unit
     change, left = _straight(steps, values)
     beyond, rest = _straight(steps, above)
-    missed = _beyond_chance(float(above.mean()) + beyond / 2, _error(steps, rest) / float(np.sqrt(3)))
+    missed, error = float(above.mean()) + beyond / 2, _error(steps, rest) / float(np.sqrt(3))
+    # Its error is taken off in squares (James and Stein): nothing is left of what is less than twice that, as in all
+    # but a few curves that rest, and nearly all where it is many times as large.
+    missed = missed * (1 - (error / missed) ** 2) if abs(missed) > 2 * error else 0.0
     return Line(float(steps[0]), unit * change, unit * _error(steps, left), unit * beyond, unit * missed)
 
 
@@ -133,12 +128,6 @@ def _error(steps: Values, left: Values) -> float:
     apart = steps - steps.mean()
     of_slope = float(left @ left) / (len(left) - 2) / (apart @ apart) * memory_of(left)
     return float(np.sqrt(of_slope)) * float(np.ptp(steps))
-
-
-def _beyond_chance(size: float, error: float) -> float:
-    """What is left of a deviation when its error is taken off in squares (James and Stein): nothing where it is less
-    than twice that, as in all but a few curves that rest; nearly all of it where it is many times as large."""
-    return size * (1 - (error / size) ** 2) if abs(size) > 2 * error else 0.0
 
 
 def _straight(steps: Values, values: Values) -> tuple[float, Values]:
@@ -163,8 +152,9 @@ def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Values, 
 
 def _segment(piece: _Piece, unit: float) -> Segment:
     cells, bins = piece.cells, bin_cells(piece.cells.steps, piece.tamed, piece.cells.width)
-    if not bins.decidable:
-        return _level(piece, unit, decidable=bins.enough)
+    enough = len(bins.times) >= LEAST  # to tell movement from noise
+    if not enough or bins.scale == 0:
+        return _level(piece, unit, decidable=enough)
     draws = draw_paths(bins.times, bins.values, bins.points_per_bin, piece.stream)
     low, high = bins.edges
     return Segment(

@@ -101,11 +101,6 @@ class Models:
         """Unit-information scale (n, d): the effective number of points."""
         return np.maximum(LEAST_INFORMATION, self.one_one)
 
-    def solved(self, values: Values) -> Values:
-        """Return C^-1 F x~ of bins x: (n, d, basis)."""
-        solved: Values = (self.solve @ (self.fold @ values)[:, self.length, :, None])[..., 0]
-        return solved
-
 
 @lru_cache(maxsize=CLOCKS)
 def _clock(raw: bytes) -> tuple[Models, Models]:
@@ -196,7 +191,7 @@ class ModelsFit:
         self.models, self.freedom = models, len(values) - 1
         white = whiten(values)
         plain = fold(white)
-        self.solved = models.solved(values)
+        self.solved = (models.solve @ (models.fold @ values)[:, models.length, :, None])[..., 0]  # C^-1 F y~
         self.one = plain.sum(axis=-1)[:, None] - (self.solved * models.solve_one).sum(axis=-1)
         level = self.one / models.one_one
         square = (white**2).sum(axis=-1)[:, None] - (self.solved**2).sum(axis=-1) - self.one * level

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve.cells import Break
+from ..curve.fit import breaks_in
 from ..digits import number, percent, went
 from ..facts.finding import Cause, Evidence, Facts, Finding, Guide, Severity
-from ..questions.changes import breaks_of_magnitude
+from ..questions.changes import scale_series
 from ..questions.level import steps_seen
 from ..reading.breaks import events_at, everything_at, reward_fell_at
 from ..reading.loss import by_construction, loss_series
@@ -23,8 +24,6 @@ GUIDE = {
         "Check what else changed there; the likely cause is named if one was found.",
     ),
 }
-
-EVENTS = ("learning_rate", "resume", "reference_reset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +63,8 @@ def detect(view: View) -> tuple[Finding, ...]:
         if broke.step > settled and abs(broke.size) > JUMPED * curve.noise:
             after = loss.at(broke.step + 1)
             changes.append((broke, {"before": after - broke.size, "after": after}))
-    for spread in breaks_of_magnitude(series):
-        factor = float(np.exp(spread.size))
+    for spread in breaks_in(scale_series(series)):
+        factor = float(np.exp(spread.size))  # by which its swings suddenly grew or shrank
         if spread.step > settled and max(factor, 1 / factor) >= JUMPED:
             changes.append((spread, {"factor": factor}))
     if not changes:
@@ -81,7 +80,7 @@ def _cause(view: View, change: Break) -> tuple[Cause, Severity]:
     """Return what happened there, and how serious that makes it."""
     severity: Severity = "concern" if reward_fell_at(view.whole, change.step) else "note"
     beside = everything_at(view.whole, change.step, besides=("lr", "loss/policy", "loss/total"))
-    known = events_at(view.run, change.step, EVENTS, interval=change.interval)
+    known = events_at(view.run, change.step, interval=change.interval)
     if known:
         return Cause("event", event=known[0], shifted=beside), severity
     return Cause("policy" if beside else "none", shifted=beside), severity

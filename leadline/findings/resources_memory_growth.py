@@ -11,7 +11,7 @@ from ..facts.finding import Evidence, Facts, Finding, Guide, Severity
 from ..questions.changes import may_have_grown
 from ..questions.direction import net_change
 from ..questions.level import KNOWN
-from ..questions.shape import Shape, shape_of
+from ..questions.shape import shape_of
 from ..reading.machine import memory_in_all, memory_used
 from ..reading.view import View
 from ..records import dataclass
@@ -64,11 +64,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     shape = shape_of(used)
     if curve.breaks or shape.word not in RISES:
         return ()
-    return (_grows(view, later, shape, net_change(curve), used.now),)
-
-
-def _grows(view: View, series: Series, shape: Shape, grown: float, now: float) -> Finding:
-    first, last = int(series.steps[0]), int(series.steps[-1])
+    first, last, grown, now = int(later.steps[0]), int(later.steps[-1]), net_change(curve), used.now
     pace = grown / max(last - first, 1)  # GB a step
     full_step, total = None, memory_in_all(view.run)
     if math.isfinite(total) and pace > 0:
@@ -77,11 +73,5 @@ def _grows(view: View, series: Series, shape: Shape, grown: float, now: float) -
         full_step = round(full) if full <= end else None
     severity: Severity = "note" if full_step is None else "concern"
     p = sum(shape.probabilities[word] for word in RISES)
-    return Finding(
-        "resources.memory_growth",
-        round(min(p, 1.0), 4),
-        severity,
-        facts=MemoryGrowth(first, grown, now, full_step),
-        since_step=first,
-        evidence=(Evidence(series.name, first, last),),
-    )
+    facts, evidence = MemoryGrowth(first, grown, now, full_step), (Evidence(later.name, first, last),)
+    return (Finding("resources.memory_growth", round(min(p, 1.0), 4), severity, facts, first, evidence),)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..digits import number, span
-from ..facts.finding import Beside, Cause, Evidence, Facts, Finding, Guide, Severity, Suspect
+from ..facts.finding import Beside, Cause, Evidence, Facts, Finding, Guide, Suspect
 from ..questions.direction import NEARLY_ALL
-from ..reading.breaks import AccountedBreak, breaks_of
+from ..reading.breaks import breaks_of
 from ..reading.view import View
 from ..records import dataclass
 from ..run import REWARD
@@ -46,21 +48,12 @@ class RewardBreak(Facts):
         return ("learning_rate", "lower", "reward dropped suddenly") if by_updates else None
 
 
-def detect(view: View) -> tuple[Finding, ...]:
+def detect(view: View) -> Iterator[Finding]:
     """Report each break: as a note if the loss came back, or if the policy had no part in it."""
     breaks = breaks_of(view.whole)
-    later = (
-        (broke, sum(other.found.size for other in breaks if other.found.step > broke.found.step)) for broke in breaks
-    )
-    return tuple(_finding(broke, regained=size > -NEARLY_ALL * broke.found.size) for broke, size in later)
-
-
-def _finding(broke: AccountedBreak, *, regained: bool) -> Finding:
-    """Return the finding for a break; `regained`: later ones brought back what was lost."""
-    found = broke.found
-    low, high = (round(step) for step in found.interval)
-    severity: Severity = "note" if found.size >= 0 or broke.from_outside or regained else "concern"
-    facts = RewardBreak(round(found.step), low, high, found.size, broke.cause)
-    evidence = (Evidence(REWARD, low, high),)
-    p = round(found.probability, 4)
-    return Finding("reward.break", p, severity, since_step=facts.step, evidence=evidence, facts=facts)
+    for broke in breaks:
+        found, step, (low, high) = broke.found, round(broke.found.step), map(round, broke.found.interval)
+        later = sum(other.found.size for other in breaks if other.found.step > found.step)
+        calm = found.size >= 0 or broke.from_outside or later > -NEARLY_ALL * found.size
+        facts, evidence = RewardBreak(step, low, high, found.size, broke.cause), (Evidence(REWARD, low, high),)
+        yield Finding("reward.break", round(found.probability, 4), "note" if calm else "concern", facts, step, evidence)

@@ -64,8 +64,10 @@ def _last(count: int) -> str:
 def detect(view: View) -> tuple[Finding, ...]:
     """Report the reward's own, and one finding for all other watched series. One of those without a single number was
     not computed, and nothing of it stopped; only a loss always is."""
-    reward, *others = (_bad(view.run.get(name)) for name in (REWARD, *WATCHED))
-    bad = [series for series in others if series is not None and (series.finite.any() or "loss/" in series.name)]
+    logged = (series for name in (REWARD, *WATCHED) if (series := view.run.get(name)) is not None)
+    odd = {series.name: series for series in logged if not series.finite.all()}
+    reward = odd.pop(REWARD, None)
+    bad = [series for series in odd.values() if series.finite.any() or "loss/" in series.name]
     found = [] if reward is None else [_finding([reward], "critical" if silence(reward) else "concern")]
     if bad:
         ended = any(not series.finite[-1] for series in bad)
@@ -73,10 +75,6 @@ def detect(view: View) -> tuple[Finding, ...]:
         warming_up = all(series.finite[SETTLED:].all() for series in bad)
         found.append(_finding(bad, "critical" if ended else "note" if warming_up else "concern"))
     return tuple(found)
-
-
-def _bad(series: Series | None) -> Series | None:
-    return None if series is None or series.finite.all() else series
 
 
 def _finding(series: Sequence[Series], severity: Severity) -> Finding:

@@ -16,7 +16,7 @@ from ..digits import number, percent
 from ..facts.finding import SAID, Beside, Evidence, Facts, Finding, Guide, Meaning, Severity, Suspect
 from ..questions.changes import more_than
 from ..questions.direction import NEARLY_ALL
-from ..questions.level import SPELL, last_before, p_goes_on, spell_at_the_end
+from ..questions.level import SPELL, last_before, spell_at_the_end
 from ..reading.signal import ZERO_STD, Standing, present, standing_of, tied_share
 from ..reading.view import View
 from ..records import dataclass
@@ -251,7 +251,8 @@ def _lately(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None]:
     """Return the same of the last steps alone, if they are dead one after the other for longer than ever before: told
     before they are a good part of a long run, and not yet known to last."""
     spell = spell_at_the_end(dead)
-    return p_goes_on(spell), int(steps[max(len(dead) - spell - 1, 0)]) if spell else None
+    # What held so many times in a row holds the next time (Laplace).
+    return ((spell + 1) / (spell + 2), int(steps[max(len(dead) - spell - 1, 0)])) if spell else (0.0, None)
 
 
 def _mostly_since(steps: NDArray[np.int64], flags: Flags) -> int:

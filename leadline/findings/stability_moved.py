@@ -108,12 +108,11 @@ def _entropy(view: View) -> tuple[Finding, ...]:
 def _gradient(view: View) -> tuple[Finding, ...]:
     """Report a gradient norm that moved. By its level or direction alone it is neither good nor bad: gradients grow in
     runs that learn well. What counts is whether reward is lost."""
-    series, reward = view.run.get("grad_norm"), view.of(REWARD)
-    series = None if series is None else view.stretch.of(series)
+    part, reward = view.of("grad_norm"), view.of(REWARD)
     gone, up = (0.0, 0.0) if reward is None else (p_fallen(reward.curve), p_rising(reward.curve))
-    if series is None or not (series.finite & (series.values > 0)).any():
+    if part is None or not (part.series.finite & (part.series.values > 0)).any():
         return ()
-    logs = logarithm(series)
+    series, logs = part.series, logarithm(part.series)
     if gone <= SAID and not may_have_multiplied(logs):
         return ()
     norm = view.readable(logs)
@@ -124,8 +123,8 @@ def _gradient(view: View) -> tuple[Finding, ...]:
     loud = growth.now > LOUD * growth.start > 0  # no reward that rises explains as much
     grew = growth.p_grew * (1.0 if loud else 1 - up)
     if lost and growth.jump is not None:
-        step = round(growth.jump.step)
-        facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=growth.factor)
+        step, factor = round(growth.jump.step), float(np.exp(growth.jump.size))
+        facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=factor)
         return (_finding(curve, growth.jump.probability * gone, facts, step),)
     if grew > SAID:
         facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost, reward_rose=up > 0.5)

@@ -39,7 +39,6 @@ METRICS = (
     REWARD,
 )  # what can lead or follow; the learning rate is dated by its event
 NOT_THE_POLICY = ("resources.", "conflict.", "unexplained.")
-EVENTS = ("learning_rate", "resume", "reference_reset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def detect_among(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
         before = reward.series.steps[reward.series.steps < fall.since_step][-1:].tolist()
         known = Onset.known(REWARD, fall.since_step, *before)
         dated = [known if one.name == REWARD else one for one in dated]
-    events = events_at(view.run, step, EVENTS, interval=window)
+    events = events_at(view.run, step, interval=window)
     if not dated or len(dated) + len(events) < 2:
         return ()
     named = {Onset.known(event.kind.replace("_", " "), event.step): event for event in events}

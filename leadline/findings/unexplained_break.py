@@ -21,7 +21,6 @@ GUIDE = {
 }
 
 WATCHED = ("kl/ref", "entropy", "len/response_mean", "grad_norm")  # whose breaks are looked into
-EVENTS = ("learning_rate", "resume", "reference_reset", "checkpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ..
     for name in WATCHED:
         series = view.run.get(name)
         for new in view.whole.breaks(series) if series is not None and series.finite.any() else ():
-            explained = events_at(view.run, new.step, EVENTS) or any(abs(step - new.step) <= reach for step in told)
+            explained = events_at(view.run, new.step) or any(abs(step - new.step) <= reach for step in told)
             if not explained and new.step < over:
                 found.append((new, name))
     together: list[list[tuple[Break, str]]] = []

@@ -53,26 +53,23 @@ def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price
         since = int(case.score.series.steps[-last])
         reason = Reason("lost_numbers", points=last, since_step=since, key=case.score.series.key)
         return replace(base, reason=reason, next_look_step=_next_look(case) if case.plan.ended is None else None)
-    reason, upside = _beside_training(case, _reason(case, verdict)), upside_of(case)
+    reason = _beside_training(case, _reason(case, verdict))
     if reason.kind == "fallen" and reason.unlikely:
         reason = _by_last_rows(case, everywhere, reason)
     next_look = _next_look(case) if verdict in ("continue", "undecided") else None
     # A reward that rises, or is too noisy to judge, leans to nothing.
     leans_to_stop = verdict == "undecided" and case.p_pays < (STOP + GO_ON) / 2 and reason.kind not in OPEN
-    scale = case.ahead.scale
-    utility = None if scale == 0 else (upside.mean or 0.0) / scale - price * (1 - case.plan.elapsed)
     return replace(
         base,
         verdict=verdict,
         reason=reason,
         p_continue_pays=round(case.p_pays, 4),
-        upside=upside,
+        upside=upside_of(case),
         risk=risk_of(case),
         because=case.because,
         would_change=_would_change(case, verdict, next_look),
         advice=advise(findings),
         next_look_step=next_look,
-        expected_utility=utility,
         leans_to_stop=leans_to_stop,
         nearly_through=verdict == "continue" and case.p_pays < GO_ON,
         cause=_cause(findings, reason),
@@ -179,8 +176,9 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("fallen", lost, begun, clear=lost > SAID, high=high, turn=turn, level=now, lost=gone)
     if case.p_no_signal > 0.5 and verdict != "continue":
         return Reason("no_signal", no_signal.p, no_signal.since, level=now, findings=no_signal.ids)
-    if verdict != "continue" and _is_at_its_ceiling(case, now):
-        return Reason("ceiling", high=case.ceiling, level=now)
+    below = None if case.ceiling is None else case.ceiling - now
+    if verdict != "continue" and below is not None and case.ahead.room < 0.5 and below <= EDGE * case.ahead.scale:
+        return Reason("ceiling", high=case.ceiling, level=now)  # nothing is left above its best, and it is there still
     rises, rests, rest = p_rising(curve), p_at_rest(curve), None if case.never_moved else rest_of(case.score)
     since, between = (None, None) if rest is None else (rest.since, rest.between)
     began = None if case.never_moved else start
@@ -225,12 +223,6 @@ def _by_last_rows(case: Case, everywhere: Ranking, reason: Reason) -> Reason:
     return replace(
         reason, p=fall.p, since_step=fall.since_step, clear=sure, high=fall.high, level=fall.now, lost=fall.lost
     )
-
-
-def _is_at_its_ceiling(case: Case, now: float) -> bool:
-    """Return whether nothing is left above its best, and it has not come down since."""
-    below = None if case.ceiling is None else case.ceiling - now
-    return below is not None and case.ahead.room < 0.5 and below <= EDGE * case.ahead.scale
 
 
 def _horizon(run: Run, plan: Plan) -> Horizon:

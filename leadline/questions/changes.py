@@ -9,7 +9,6 @@ import numpy as np
 from ..curve.breaks import LEAST_SIDE, VISIBLE
 from ..curve.cells import Break, level_around, running_median, scale_of
 from ..curve.curve import Curve
-from ..curve.fit import breaks_in
 from ..records import dataclass, replace
 from ..run import Series, Values
 from .direction import climbed
@@ -95,10 +94,10 @@ def _loud(ordered: Values, least: float, most: int) -> int:
     return 0
 
 
-def sudden_step(curve: Curve, start: float, now: float) -> int | None:
-    """The break that makes up most of the way from a start to where it stands now; None if no break does."""
-    way = now - start
-    most = (each.step for each in curve.breaks if each.size * way > 0 and 2 * abs(each.size) > abs(way))
+def sudden_step(curve: Curve, start: float, now: float, since: float = -math.inf) -> int | None:
+    """The break that makes up most of the way from a start to where it stands now; None if none after `since` does."""
+    way, breaks = now - start, (each for each in curve.breaks if each.step >= since)
+    most = (each.step for each in breaks if each.size * way > 0 and 2 * abs(each.size) > abs(way))
     return next(map(round, most), None)
 
 
@@ -115,8 +114,7 @@ class Growth:
     p_shrank: float  # to a small part of its highest
     start: float
     now: float
-    jump: Break | None  # the largest sudden growth by a large factor
-    factor: float  # of that jump; 1 where there is none
+    jump: Break | None  # the largest sudden growth, by the log of a large factor
 
 
 def logarithm(series: Series) -> Series:
@@ -143,8 +141,7 @@ def growth_of(logs: Curve, series: Series) -> Growth:
     jump = max(jumps, key=lambda found: found.size, default=None)
     sizes = np.exp(logs.seen[:, [0, -1]].mean(axis=0))
     start, now = np.where(sizes < zero, 0.0, sizes).tolist()
-    factor = 1.0 if jump is None else float(np.exp(jump.size))
-    return Growth(float(np.mean(grew)), float(np.mean(shrank)), start, now, jump, factor)
+    return Growth(float(np.mean(grew)), float(np.mean(shrank)), start, now, jump)
 
 
 def power_of_growth(curve: Curve) -> float:
@@ -204,8 +201,3 @@ def scale_series(series: Series) -> Series:
         values=np.log(np.maximum(means, SMALLEST * np.median(some))),
         walls=None,
     )
-
-
-def breaks_of_magnitude(series: Series) -> tuple[Break, ...]:
-    """Steps at which the metric's swings suddenly grew or shrank: by the log of a factor."""
-    return breaks_in(scale_series(series))

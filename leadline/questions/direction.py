@@ -17,6 +17,7 @@ from ..facts.sections import Regime
 from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Values
+from .level import level_at
 
 SLIGHT = 0.15  # of the path's own best pace, or of its range: slower is flat, and a rise of less makes no peak
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
@@ -74,7 +75,7 @@ def peaked(curve: Curve) -> Flags:
 
 def declining(curve: Curve) -> Flags:
     """Paths that move down now without having risen before."""
-    return ~curve.trendless & (curve.speed < -SLIGHT) & ~peaked(curve) & ~rising(curve)
+    return moving_down(curve) & ~peaked(curve) & ~rising(curve)
 
 
 def flat(curve: Curve) -> Flags:
@@ -83,8 +84,8 @@ def flat(curve: Curve) -> Flags:
 
 
 def moving_down(curve: Curve) -> Flags:
-    """Paths that move down now, whatever they did before."""
-    return np.asarray(~curve.trendless & (curve.speed < -FELL))
+    """Paths that move down at a clear share of their own best pace, whatever they did before."""
+    return ~curve.trendless & (curve.speed < -SLIGHT)
 
 
 def p_rising(curve: Curve | None) -> float:
@@ -107,7 +108,7 @@ def p_at_rest(curve: Curve) -> float:
 
 def p_going_down(curve: Curve) -> float:
     """The probability that it goes down now, whatever it did before."""
-    return float((declining(curve) | moving_down(curve)).mean())
+    return float(moving_down(curve).mean())
 
 
 def climbed(curve: Curve) -> Flags:
@@ -170,18 +171,13 @@ def since_of(curve: Curve) -> int | None:
 
 def p_held_since(curve: Curve, step: float) -> float:
     """Share of paths that have not moved since a step by as much as one logged point scatters."""
-    then = curve.at(min(max(step, float(curve.grid[0])), float(curve.grid[curve.now])))
-    change = np.abs(curve.seen[:, -1] - then)
+    change = np.abs(curve.seen[:, -1] - level_at(curve, step))
     return float(np.mean(change < max(curve.noise, curve.last.noise.max())))
 
 
 def p_fell_since(curve: Curve, step: float) -> float:
     """The probability that it stands below where it was at a step, by more than the noise of a bin."""
-    return float(np.mean(curve.seen[:, _place(curve, step)] - curve.seen[:, -1] > curve.last.noise))
-
-
-def _place(curve: Curve, step: float) -> int:
-    return int(np.clip(np.searchsorted(curve.grid[: curve.now + 1], step), 0, curve.now))
+    return float(np.mean(level_at(curve, step) - curve.seen[:, -1] > curve.last.noise))
 
 
 def _went(curve: Curve, change: Values) -> Flags:
@@ -214,8 +210,7 @@ def kept_its_gain(curve: Curve) -> bool:
 
 def p_multiplied(curve: Curve, times: float, since: float = -np.inf) -> float:
     """The probability that it stands at so many times its level at a step, or at the first, and beyond its noise."""
-    then = curve.seen[:, _place(curve, since)]
-    return float(np.mean(curve.seen[:, -1] > times * np.maximum(then, curve.last.noise)))
+    return float(np.mean(curve.seen[:, -1] > times * np.maximum(level_at(curve, since), curve.last.noise)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,18 +257,13 @@ REWARD_WORDS = ("declining", "flat", "rising")
 SHORTEST = 0.1  # of the run: a shorter regime belongs to a neighbor
 
 
-def regime_now(kl: Curve, reward: Curve) -> tuple[str, float]:
-    """The likeliest regime now, and its probability. The curves were drawn apart: joint is product."""
-    joint = _shares(_direction_now(kl))[:, None] * _shares(_direction_now(reward))[None, :]
-    best = int(joint.argmax())
-    return _word(best), float(joint.flat[best])
-
-
-def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
-    """The regimes over the run, short ones given to the neighbour they fit better."""
+def regimes(kl: Curve, reward: Curve) -> tuple[tuple[Regime, ...], float]:
+    """The regimes over the run, short ones given to the neighbour they fit better; and how likely the last one holds
+    now."""
     steps = reward.grid[: reward.now + 1]
     moments = _moments(kl, steps), _moments(reward, steps)
-    joint = moments[0][:, :, None] * moments[1][:, None, :]  # (moment, kl, reward)
+    # The curves were drawn apart: joint is product, over (moment, kl, reward).
+    joint = moments[0][:, :, None] * moments[1][:, None, :]
     flat = joint.reshape(len(steps), 9)
     broken = sorted(
         {int(np.searchsorted(steps, found.step)) for found in (*kl.breaks, *reward.breaks)} - {0, len(steps)}
@@ -287,8 +277,9 @@ def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
         set_anew = part[0] in (0, *broken)
         low, high = (part[0], part[0]) if set_anew else _begun(flat[:, regime], int(part[0]), len(steps) - 1)
         between = round(float(steps[low])), round(float(steps[high]))
-        stretches.append(Regime(first, last, _word(regime), round(float(flat[part, regime].mean()), 4), between))
-    return tuple(stretches)
+        word = f"{KL_WORDS[regime // 3]}/{REWARD_WORDS[regime % 3]}"
+        stretches.append(Regime(first, last, word, round(float(flat[part, regime].mean()), 4), between))
+    return tuple(stretches), float(flat[-1, owner[-1]])
 
 
 def _begun(shares: Values, first: int, last: int) -> tuple[int, int]:
@@ -301,47 +292,25 @@ def _begun(shares: Values, first: int, last: int) -> tuple[int, int]:
     return max(low - blur, 0), min(high + blur, last)
 
 
-def _word(regime: int) -> str:
-    return f"{KL_WORDS[regime // 3]}/{REWARD_WORDS[regime % 3]}"
-
-
-def _direction_now(curve: Curve) -> NDArray[np.int64]:
-    """0 down, 1 at rest, 2 up: as the word for the curve has it."""
-    way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(curve.speed < -SLIGHT, 0, 1))
-    return way
-
-
-def _shares(directions: NDArray[np.int64]) -> Values:
-    """The shares of paths that go down, rest, go up; over the first axis."""
+def _moments(curve: Curve, steps: Values) -> Values:
+    """The shares of paths that go down, rest, go up at each of some steps, by the pace about that moment over the
+    path's own best pace; now as the word for the curve has it."""
+    speed = np.zeros((len(curve.paths), len(steps)))
+    starts = [-np.inf, *(found.step for found in curve.breaks), np.inf]
+    for segment, speeds, (low, high) in zip(curve.segments, curve.speeds, pairwise(starts), strict=True):
+        inside = (steps >= low) & (steps < high)
+        cells = segment.seen.shape[1] - speeds.shape[1]  # between the two ends of a window; none for a bare level
+        middle = segment.steps[: speeds.shape[1]] + (segment.steps[cells] - segment.steps[0]) / 2
+        nearest = np.abs(steps[inside][:, None] - middle[None, :]).argmin(axis=1)
+        speed[:, inside] = speeds[:, nearest]
+    directions = 1 + (speed > SLIGHT).astype(np.int64) - (speed < -SLIGHT).astype(np.int64)
+    # A path that rises now may have risen without a pause, however slowly beside its best pace.
+    unbroken = (speed > 0) & (steps >= (curve.breaks[-1].step if curve.breaks else -np.inf))
+    unbroken[:, -1] = True
+    to_the_end = np.cumprod(unbroken[:, ::-1], axis=1)[:, ::-1].astype(bool)
+    directions[to_the_end & rising(curve)[:, None]] = 2
     shares: Values = np.stack([(directions == way).mean(axis=0) for way in range(3)], axis=-1)
     return shares
-
-
-def _moments(curve: Curve, steps: Values) -> Values:
-    """The shares of directions at each of some steps: the pace about that moment over the path's own best pace."""
-    window = PACE * float(curve.grid[curve.now] - curve.grid[0])
-    paces = [segment.pace(window) for segment in curve.segments]
-    best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)
-    speed = np.zeros((len(best), len(steps)))
-    starts = [-np.inf, *(found.step for found in curve.breaks), np.inf]
-    for segment, pace, (low, high) in zip(curve.segments, paces, pairwise(starts), strict=True):
-        inside = (steps >= low) & (steps < high)
-        cells = segment.seen.shape[1] - pace.shape[1]  # between the two ends of a window; none for a bare level
-        middle = segment.steps[: pace.shape[1]] + (segment.steps[cells] - segment.steps[0]) / 2
-        nearest = np.abs(steps[inside][:, None] - middle[None, :]).argmin(axis=1)
-        moving = np.where(segment.at_rest[:, None], 0.0, pace[:, nearest])
-        speed[:, inside] = np.divide(moving, best[:, None], out=np.zeros_like(moving), where=best[:, None] > 0)
-    directions = 1 + (speed > SLIGHT).astype(np.int64) - (speed < -SLIGHT).astype(np.int64)
-    directions[_creeps_up(curve, steps, speed)] = 2
-    return _shares(directions)
-
-
-def _creeps_up(curve: Curve, steps: Values, speed: Values) -> Flags:
-    """Where a path that rises now has risen without a pause, however slowly beside its best pace."""
-    unbroken = (speed > 0) & (steps >= (curve.breaks[-1].step if curve.breaks else -np.inf))
-    to_the_end = np.cumprod(unbroken[:, ::-1], axis=1)[:, ::-1].astype(bool)
-    creeps: Flags = to_the_end & rising(curve)[:, None]
-    return creeps
 
 
 def _merge(flat: Values) -> NDArray[np.int64]:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from ..curve.breaks import VISIBLE
 from ..curve.cells import BINS, cells_of
-from ..curve.curve import TIE, Curve
+from ..curve.curve import Curve, highest_in
 from ..digits import median
 from ..facts.finding import BEGUN
 from ..kept import FEW, kept
 from ..records import dataclass
 from ..run import Flags, Series, Steps, Values
+from .changes import sudden_step
 from .direction import FELL, Peak, moving_up, peak_of
 from .level import Trace, last_before
 
@@ -98,15 +99,9 @@ def fall_of(trace: Trace) -> Fall | None:
     if shown_high - shown_now <= error:  # the levels that are printed must show the loss
         return None
     since = since if peak is None else max(since, step)  # a fall does not begin before its peak
-    sudden = _at_once(trace, summit_step, shown_high - shown_now)
+    sudden = sudden_step(curve, shown_high, shown_now, since=summit_step)
     since = since if sudden is None else sudden
     return Fall(p, peak, step, summit_step, shown_high, shown_now, since, lost, visible, sudden)
-
-
-def _at_once(trace: Trace, summit: int, size: float) -> int | None:
-    """Return the step at which most of a fall happened."""
-    down = next((broke for broke in trace.curve.breaks if broke.size < 0 and broke.step >= summit), None)
-    return None if down is None or -down.size <= size / 2 else round(down.step)
 
 
 def fall_in_last_rows(ranking: Ranking, logged: Series, by: float) -> Fall:
@@ -178,13 +173,13 @@ class Ranking:
         """The place of the best, the earliest of equals: less drift for the same reward. Levels at an edge or beside a
         jump are known less well: of many such places the highest is often the luckiest."""
         own = self.values / (float(np.abs(self.values).max()) or 1.0)  # squares of huge numbers are none
-        place = int(_first_highest((own.mean(axis=0) - CAUTION * own.std(axis=0))[None])[0])
+        place = int(highest_in((own.mean(axis=0) - CAUTION * own.std(axis=0))[None])[0])
         return int(np.argmax(self.means >= self.means[place] - self.slack)) if self.slack > 0 else place
 
     @property
     def wins(self) -> Values:
         """The share of paths on which each is the best."""
-        won: Values = np.bincount(_first_highest(self.values), minlength=len(self.steps)) / len(self.values)
+        won: Values = np.bincount(highest_in(self.values), minlength=len(self.steps)) / len(self.values)
         return won
 
     def p_none_better(self, by: float) -> float:
@@ -284,9 +279,3 @@ def _median_of_three(values: Values) -> Values:
     middle = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
     calm: Values = np.concatenate([values[:1], middle, values[-1:]])
     return calm
-
-
-def _first_highest(levels: Values) -> NDArray[np.int64]:
-    top = levels.max(axis=1, keepdims=True) - TIE * np.ptp(levels, axis=1, keepdims=True)
-    first: NDArray[np.int64] = (levels >= top).argmax(axis=1)
-    return first

@@ -78,7 +78,11 @@ def forecast(
     steps = np.linspace(now, max(end, now), AHEAD + 1)[1:]
     ahead = curve.last.levels_at(steps) if end > now else curve.seen[:, -1:]
     best = curve.seen.max(axis=1)
-    scale = range_of(curve, ahead)
+    # The range of the mean path, a rise that is forecast included, or the usual range of a path if that is larger. A
+    # fall that is drawn out is no range: after a collapse it would be worth more than all there ever was.
+    mean = curve.seen.mean(axis=0)
+    highest = max(float(mean.max()), float(ahead.mean(axis=0).max()))
+    scale = max(highest - float(mean.min()), median(curve.span))
     noise = median(curve.last.noise)
     usual = max(scale * WORTH, BARELY * noise)
     worth = max(usual, scale * price * (1 - elapsed))
@@ -111,14 +115,6 @@ def on_its_way(curve: Curve, ahead: Forecast, step: float) -> float | None:
     hardly any does, as before a rise that nothing announces."""
     paying = ahead.gain > ahead.worth
     return float(np.median(curve.at(step)[paying])) if paying.mean() > ANNOUNCED and step <= curve.grid[-1] else None
-
-
-def range_of(curve: Curve, ahead: Values) -> float:
-    """The range of the mean path, a rise that is forecast included, or the usual range of a path: whichever is larger.
-    A fall that is drawn out is no range: after a collapse it would be worth more than all there ever was."""
-    seen = curve.seen.mean(axis=0)
-    highest = max(float(seen.max()), float(ahead.mean(axis=0).max()))
-    return max(highest - float(seen.min()), median(curve.span))
 
 
 def unforeseen(elapsed: float, rise: float, lately: float) -> float:

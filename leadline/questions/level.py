@@ -52,7 +52,7 @@ class Trace:
         values = self.series.values[self.series.finite & (self.series.steps >= self.curve.grid[0])]
         count = min(max(len(values) // 4, FEW_POINTS), SPELL)
         start, first = median(values[:count]), median(values[:FEW_POINTS])
-        noise = _noise_of(values[:KNOWN])
+        noise = noise_of(values[:KNOWN])
         if _left_at_once(values, noise):
             return self._printed(float(values[0]))
         apart = abs(first - start) > FAR * noise / math.sqrt(FEW_POINTS)
@@ -93,7 +93,8 @@ class Trace:
         curve = self.curve
         if len(curve.grid) < 2:
             return None
-        end = int(np.searchsorted(curve.grid, curve.reach, side="right"))
+        reach = min(curve.grid[-1], max(curve.last.steps[-1], curve.grid[curve.now]))  # after it the paths stay level
+        end = int(np.searchsorted(curve.grid, reach, side="right"))
         now = min(curve.now, end - 1)
         low, high = np.quantile(curve.paths[:, :end], TENTHS, axis=0) + self._missed(curve.grid[:end])
         middle = np.clip(curve.paths[:, :end].mean(axis=0), low, high)  # a few wild paths ahead may carry the mean away
@@ -175,8 +176,8 @@ def _left_at_once(values: Values, noise: float) -> bool:
     return bool(abs(away) > FAR * noise * math.sqrt(2) and goes_on)
 
 
-def _noise_of(values: Values) -> float:
-    """Sd of one of a few points, the one farthest step aside: where a start is over at once, that is no noise."""
+def noise_of(values: Values) -> float:
+    """Sd of one point by the steps between them, the farthest aside: a start that is over at once is no noise."""
     steps = np.diff(values)
     return scale_of(np.delete(steps, np.abs(steps).argmax())) / math.sqrt(2) if len(steps) else 0.0
 
@@ -198,6 +199,11 @@ def steps_at(curve: Curve, places: NDArray[np.int64]) -> Values:
 def levels_at(curve: Curve, steps: Values) -> Values:
     """(paths, steps) the level of each path; beyond what was seen, that of the nearest step that was."""
     return curve.levels_at(np.clip(steps, curve.grid[0], curve.grid[curve.now]))
+
+
+def level_at(curve: Curve, step: float) -> Values:
+    """(paths,) the same at one step."""
+    return levels_at(curve, np.array([step]))[:, 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +236,6 @@ def spell_at_the_end(flags: Flags) -> int:
     return int(lengths[-1]) if lengths[-1] > LONGER * int(before.max(initial=0)) else 0
 
 
-def p_goes_on(points: int) -> float:
-    """The probability that what held so many times in a row holds the next time (Laplace)."""
-    return (points + 1) / (points + 2) if points else 0.0
-
-
 def _runs(values: Values) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How long each run of equal numbers is, and where it starts."""
     starts = np.concatenate([[0], np.flatnonzero(np.diff(values) != 0) + 1]).astype(np.int64)
@@ -261,20 +262,11 @@ def trailing_zeros(series: Series) -> int | None:
     return int(steps[starts[-1]]) if lengths[-1] >= least else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Course:
-    """The middle of a curve's paths at the steps seen."""
-
-    steps: Values
-    levels: Values
-    error: float  # usual standard deviation of a level
-
-
-def course_of(curve: Curve) -> Course:
-    """The course of what was seen."""
+def course_of(curve: Curve) -> tuple[Values, Values, float]:
+    """The steps seen, the middle of the paths there, and the usual standard deviation of a level."""
     size = float(np.abs(curve.seen).max()) or 1.0  # squares of values near the largest float would overflow
     error = size * float(np.median((curve.seen / size).std(axis=0)))
-    return Course(curve.grid[: curve.now + 1], curve.seen.mean(axis=0), error)
+    return curve.grid[: curve.now + 1], curve.seen.mean(axis=0), error
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from ..records import dataclass, replace
 from ..run import Series, Values
 
 Range = tuple[float, float]
-Shape = Literal["linear", "cosine"]
 
 SINGLE = 2e-7  # of the peak: what is left of a number that was kept in single precision
 POINTS = 500  # of a rate that are looked at
@@ -28,14 +26,6 @@ FITS = 1.5  # halves of the last digit: the best wave in the sense of least squa
 END_KNOWN = 0.02  # of the steps: an end that is known less well is not told
 WHOLE = 0.02  # of a step: what is nearer to a whole one is there
 NEARLY_DOWN = 0.1  # of the peak: an end so near is told though it is not known to the step
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """A learning rate that runs out."""
-
-    shape: Shape
-    last_step: int  # the last one with a rate above what it comes down to, as late as the digits allow; now if over
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,11 +53,10 @@ class _Decay:
         return self.values + self.slack
 
 
-def schedule_of(rate: Series | None, now: int) -> Schedule | None:
-    """How a rate runs out; None if that cannot be told: it does not come down, as neither a line nor half a wave,
-    has come back once, or stays where it came down to while the run goes on past it. `now` is the run's last step."""
-    if rate is None:
-        return None
+def end_of(rate: Series, now: int) -> int | None:
+    """The last step with a rate above what it comes down to, as late as the digits allow, or `now`, the run's last
+    step, if it is over. None if that cannot be told: the rate does not come down, as neither a line nor half a wave,
+    has come back once, or stays where it came down to while the run goes on past it."""
     steps, values = rate.steps[rate.finite].astype(np.float64), rate.numbers
     decay = _decay(steps, values)
     if decay is None:
@@ -75,7 +64,7 @@ def schedule_of(rate: Series | None, now: int) -> Schedule | None:
     shapes = _shapes(decay) or _shapes(decay.ticks)
     if not shapes or _never_ends(decay.ticks):
         return None
-    low, high = min(ends[0] for ends in shapes.values()), max(ends[1] for ends in shapes.values())
+    low, high = min(ends[0] for ends in shapes), max(ends[1] for ends in shapes)
     if not high - low <= END_KNOWN * (high - steps[0]):
         return None
     last = math.ceil(high - WHOLE) - 1  # a shape that has come down at a step leaves the one before as the last
@@ -83,22 +72,21 @@ def schedule_of(rate: Series | None, now: int) -> Schedule | None:
     if now > last and now > high + pause:
         return None
     over = now >= last or (steps[0] == 0 and pause == 1 and now + pause >= low)  # N steps from 0 on end at N - 1
-    return Schedule(next(iter(shapes)), now if over else last)
+    return now if over else last
 
 
-def _shapes(decay: _Decay) -> dict[Shape, Range]:
-    """The shapes that pass through all values, and between which steps each comes down. For that twice the digits are
+def _shapes(decay: _Decay) -> list[Range]:
+    """Between which steps a line and a wave that pass through all values come down. For that twice the digits are
     allowed: one that only just passes would seem to know its end."""
-    found: dict[Shape, Range | None] = {}
-    if _line(decay.steps, decay.low, decay.high) is not None:
-        ends = _line(decay.steps, decay.low - decay.slack, decay.high + decay.slack)
-        # Schedules count whole steps. A line that would come to 0 between two of them goes down to a floor; where its
-        # end is not known to a step that cannot be told, unless it is nearly there.
-        known = ends is not None and (ends[1] - ends[0] < 1 or float(decay.values[-1]) < NEARLY_DOWN)
-        whole = ends is not None and math.floor(ends[1] + WHOLE) >= ends[0] - WHOLE
-        found["linear"] = ends if known and whole else None
-    found["cosine"] = _wave(decay)
-    return {shape: ends for shape, ends in found.items() if ends is not None}
+    line, wave = _line(decay.steps, decay.low, decay.high), _wave(decay)
+    if line is not None:
+        line = _line(decay.steps, decay.low - decay.slack, decay.high + decay.slack)
+    # Schedules count whole steps. A line that would come to 0 between two of them goes down to a floor; where its end
+    # is not known to a step that cannot be told, unless it is nearly there.
+    known = line is not None and (line[1] - line[0] < 1 or float(decay.values[-1]) < NEARLY_DOWN)
+    if line is not None and not (known and math.floor(line[1] + WHOLE) >= line[0] - WHOLE):
+        line = None
+    return [ends for ends in (line, wave) if ends is not None]
 
 
 def _decay(steps: Values, values: Values) -> _Decay | None:
@@ -140,27 +128,19 @@ def _digits(value: np.floating) -> tuple[int, int]:
 
 
 def _line(steps: Values, low: Values, high: Values) -> Range | None:
-    """Between which steps a line that passes between `low` and `high` comes to 0; None if no falling line does. By
-    how much there is no room for a line is convex in its slope."""
-    origin, times = float(steps[0]), steps - steps[0]
-
-    def room(slope: float) -> Range:
-        """The heights at the first step that lines of this slope may have: none where the first exceeds the second."""
-        return float((low + slope * times).max()), float((high + slope * times).min())
-
-    def lack(slope: float) -> float:
-        least, most = room(slope)
-        return least - most
-
-    steepest = float(high.max() - low.min()) / float(np.diff(times).min())
-    best = _lowest(lack, 0.0, steepest)
-    if lack(best) > 0:
+    """Between which steps a line that passes between `low` and `high` comes to 0; None if no falling line does. Any two
+    steps bound its slope: the later one by how far it may lie below the earlier."""
+    times = steps - steps[0]
+    apart = times[:, None] - times
+    with np.errstate(divide="ignore"):
+        slopes = (high - low[:, None]) / apart
+    gentlest, steepest = float(slopes[apart < 0].max()), float(slopes[apart > 0].min())
+    if not 0 < gentlest <= steepest:
         return None
-    slopes = np.linspace(_last_within(lack, best, 0.0), _last_within(lack, best, steepest), LEAST)
-    if not slopes[0] > 0:
-        return None
-    ends = [height / slope for slope in slopes.tolist() for height in room(slope)]
-    return origin + min(ends), origin + max(ends)
+    # The heights at the first step that lines of a slope may have, each over the slope.
+    tried = np.linspace(gentlest, steepest, LEAST)[:, None]
+    ends = np.stack([(low + tried * times).max(axis=1), (high + tried * times).min(axis=1)]) / tried[:, 0]
+    return float(steps[0] + ends.min()), float(steps[0] + ends.max())
 
 
 def _never_ends(decay: _Decay) -> bool:

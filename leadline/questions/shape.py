@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curve.curve import TENTHS, Curve
+from ..curve.curve import NINE_TENTHS, TENTHS, Curve
 from ..digits import first_highest
-from ..draws import normal_quantiles
 from ..facts.finding import TurningPoint
 from ..records import dataclass
 from ..run import Values
@@ -122,7 +121,7 @@ def _by_points(trace: Trace) -> Dates:
     steps, values = trace.series.steps[trace.series.finite].astype(np.float64), trace.series.numbers
     level, noise = trace.now, trace.noise
     first = _first_at(values - level, noise)
-    error = float(normal_quantiles(np.array([TENTHS[1]]))[0]) * noise.mean_of(len(values) - first)
+    error = NINE_TENTHS * noise.mean_of(len(values) - first)
     # Of the two other levels one is further from what the points did last, and may be reached by none of them.
     low, high, _ = sorted((first, *(_first_at(values - level - way * error, noise) for way in (-1, 1))))
     return float(steps[low]), float(steps[first]), float(steps[max(first, high)])

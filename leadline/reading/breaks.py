@@ -18,15 +18,16 @@ from ..curve.fit import break_at
 from ..facts.finding import Cause
 from ..questions.changes import would_show
 from ..questions.direction import NEARLY_ALL, SURE
-from ..questions.level import KNOWN, Trace
+from ..questions.level import KNOWN, Trace, noise_of
 from ..questions.onset import onset_in
-from ..records import dataclass, replace
+from ..records import dataclass
 from ..run import REWARD, Event, Run, Series
-from .outage import BESIDE, PAIR, noise_of
+from .outage import BESIDE, PAIR
 from .whole import REGIME_EVENTS, Whole, asked_once
 
 AT_ONCE = 2.0  # times the change before: a schedule moves at every step
 ENOUGH_METRICS = 2  # metrics that agree: one alone may mislead
+CAUSES = ("learning_rate", *REGIME_EVENTS)  # events that may make a metric change at once
 MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
 
 GRADIENTS = "grad_norm"
@@ -39,7 +40,7 @@ def near(run: Run) -> float:
 
 
 def events_at(
-    run: Run, step: float, kinds: Iterable[str], *, interval: tuple[float, float] | None = None
+    run: Run, step: float, kinds: Iterable[str] = CAUSES, *, interval: tuple[float, float] | None = None
 ) -> tuple[Event, ...]:
     """Return what is known to have happened when something changed at a step, or within its `interval`, the nearest
     first. A cause comes before its effect, or with it."""
@@ -81,7 +82,9 @@ def _policy_at(whole: Whole, step: float) -> tuple[tuple[str, ...], tuple[str, .
             continue  # rewards without variance leave none: they vanish whatever the policy does
         if broke is not None or (onset is not None and abs(onset.middle - step) <= reach):
             moved.append(series.name)
-        elif would_show(series, step, reach) and (onset is None or not _overlap(onset.low, onset.high, step, reach)):
+        elif would_show(series, step, reach) and not (
+            onset is not None and onset.low <= step + reach and onset.high >= step - reach
+        ):
             still.append(series.name)
     return tuple(moved), tuple(still)
 
@@ -91,21 +94,11 @@ def everything_at(whole: Whole, step: float, besides: Iterable[str] = ()) -> tup
     log."""
     left_out, reach = set(besides), near(whole.run)
     known = (series for series in whole.run.series if series.name not in left_out)
-    unknown = (_in_its_own_unit(series) for series in whole.run.unread[:MOST_KEYS] if series.finite.sum() >= KNOWN)
+    unknown = (series for series in whole.run.unread[:MOST_KEYS] if series.finite.sum() >= KNOWN)
     return (
         *(series.name for series in known if break_at(series, step, reach) is not None),
         *(series.key for series in unknown if break_at(series, step, reach) is not None),
     )
-
-
-def _overlap(low: float, high: float, step: float, reach: float) -> bool:
-    return low <= step + reach and high >= step - reach
-
-
-def _in_its_own_unit(series: Series) -> Series:
-    """Nobody knows how large the numbers of an unknown key may be."""
-    largest = float(np.abs(series.numbers).max()) or 1.0
-    return replace(series, values=series.values / largest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +116,7 @@ def breaks_of(whole: Whole) -> tuple[AccountedBreak, ...]:
     reward = whole.of(REWARD)
     if reward is None:
         return ()
-    return (*(account_for(whole, one) for one in reward.curve.breaks), *_young(whole, reward))
+    return (*(_account_for(whole, reward, one) for one in reward.curve.breaks), *_young(whole, reward))
 
 
 def _young(whole: Whole, reward: Trace) -> tuple[AccountedBreak, ...]:
@@ -140,7 +133,7 @@ def _young(whole: Whole, reward: Trace) -> tuple[AccountedBreak, ...]:
     if gap <= 0 or -size <= SURE * noise_of(values[:-count]) or at_once < NEARLY_ALL:
         return ()
     known = any(abs(one.step - step) <= near(whole.run) for one in reward.curve.breaks)
-    if known or events_at(whole.run, step, ("learning_rate", *REGIME_EVENTS)):
+    if known or events_at(whole.run, step):
         return ()
     logged = [series for name in POLICY if (series := whole.run.get(name)) is not None]
     moves = {series.name: _moved(series, step) for series in logged}
@@ -166,7 +159,7 @@ def _moved(series: Series, step: int) -> bool | None:
     return None if apart and change < 0 and series.name == GRADIENTS else apart
 
 
-def account_for(whole: Whole, found: Break) -> AccountedBreak:
+def _account_for(whole: Whole, reward: Trace, found: Break) -> AccountedBreak:
     """Look at the step of a break for what may have caused it."""
     reach = near(whole.run)
     for change in whole.prompt_changes:
@@ -184,16 +177,8 @@ def account_for(whole: Whole, found: Break) -> AccountedBreak:
         return AccountedBreak(found, Cause("policy", shifted=(*moved, *shifted)), from_outside=False)
     # No sign that the policy changed. If enough was logged that would show it, the change came from outside; unless it
     # is a gain made over several points, as learning is.
-    if len(still) < ENOUGH_METRICS or (found.size > 0 and not _between_points(whole, found)):
+    steps, (low, high) = reward.series.steps[reward.series.finite], found.interval
+    between_points = int(((steps >= low) & (steps <= high)).sum()) <= 2
+    if len(still) < ENOUGH_METRICS or (found.size > 0 and not between_points):
         return AccountedBreak(found, Cause("none", shifted=shifted), from_outside=False)
     return AccountedBreak(found, Cause("outside", shifted=shifted, still=still), from_outside=True)
-
-
-def _between_points(whole: Whole, found: Break) -> bool:
-    """Tell whether a break is known to lie between two neighboring points of the reward."""
-    reward = whole.of(REWARD)
-    if reward is None:
-        return False
-    steps = reward.series.steps[reward.series.finite]
-    low, high = found.interval
-    return int(((steps >= low) & (steps <= high)).sum()) <= 2

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
 from ..facts.chart import Chart, ChartData, ChartId, KlPath, MachineByStep, Neighbour, PhaseSeconds
 from ..facts.machine import Conflict
-from ..run import REWARD, Band, Run, Series
+from ..run import REWARD, Band, Run, Series, no_numbers, no_values
 from ..text.shown import shown_samples
 from .kl import distance_series
 from .machine import Spent, power_by_step, time_spent
@@ -78,12 +78,8 @@ def _charts(numbers: set[str], held_out: Sequence[str], judged: str | None) -> t
     ranked = sorted((name for name in held_out if name in numbers), key=lambda name: name != judged)
     reward = (*(name for name in (REWARD,) if name in numbers), *ranked[:HELD_OUT])
     apart = (judged,) if judged is not None and judged in numbers and judged not in reward else ()
-    others = (Chart(chart, _first(names, numbers)) for chart, names in SERIES.items())
+    others = (Chart(chart, tuple(name for name in names if name in numbers)[:1]) for chart, names in SERIES.items())
     return (Chart("reward", reward), Chart("judged", apart), *others)
-
-
-def _first(wanted: Iterable[str], numbers: set[str]) -> tuple[str, ...]:
-    return next(((name,) for name in wanted if name in numbers), ())
 
 
 def _kl_path(view: View, reward: Band | None) -> KlPath | None:
@@ -100,20 +96,16 @@ def _kl_path(view: View, reward: Band | None) -> KlPath | None:
 
 
 def _machine(run: Run) -> MachineByStep:
-    spent, whole = time_spent(run)
+    (spent, whole), power = time_spent(run), power_by_step(run) or Spent(no_numbers(), no_values())
     if whole is None:  # nothing is told apart; a whole step may still be timed
         logged = run.get("time/step")
-        whole = None if logged is None else Spent(logged.steps, logged.values)
-    power = power_by_step(run)
-    made = MachineByStep() if power is None else MachineByStep(power_steps=power.steps, power_w=power.values)
-    if whole is None:
-        return made
+        whole = Spent(no_numbers(), no_values()) if logged is None else Spent(logged.steps, logged.values)
     ranked = sorted(spent, key=lambda name: (-float(spent[name].values.sum()), name))
     phases = [PhaseSeconds(name, spent[name].at(whole.steps)) for name in ranked[:PHASES]]
     if ranked[PHASES:]:
         rest = np.sum([spent[name].at(whole.steps) for name in ranked[PHASES:]], axis=0)
         phases.append(PhaseSeconds(None, rest))
-    return MachineByStep(whole.steps, whole.values, tuple(phases), made.power_steps, made.power_w)
+    return MachineByStep(whole.steps, whole.values, tuple(phases), power.steps, power.values)
 
 
 def _neighbours(run: Run, conflicts: Sequence[Conflict]) -> tuple[Neighbour, ...]:

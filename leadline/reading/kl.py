@@ -26,21 +26,15 @@ UNIDENTIFIED = "kl/unidentified"  # a KL, the log does not say between what and 
 ANY_KL = (MEAN, SUM, UNIDENTIFIED)  # of whatever kind it is, it can spike and stick
 
 
-def distance(view: View) -> Trace | None:
-    """Return KL to the reference; None if it was not logged, or is exactly 0 all along: not computed. KL of the update
-    and of sampler against trainer measure other things and are never taken for it."""
-    return view.of(distance_series(view.run))
-
-
 def distance_series(run: Run) -> Series | None:
-    """KL to the reference per token. A sum over the sequence grows with its length alone, so it is divided by that."""
-    per_token = run.get(MEAN)
-    if per_token is not None:
-        return per_token if _holds_something(per_token) else None
-    total, length = run.get(SUM), run.get(LENGTH)
-    if total is None or not _holds_something(total):
+    """Return KL to the reference per token; None if it was not logged, or is exactly 0 all along: not computed. A sum
+    over the sequence grows with its length alone, so it is divided by that. KL of the update and of sampler against
+    trainer measure other things and are never taken for it."""
+    logged = next((series for name in (MEAN, SUM) if (series := run.get(name)) is not None), None)
+    if logged is None or not (logged.finite & (logged.values != 0)).any():
         return None
-    return total if length is None else _per_token(total, length)
+    length = run.get(LENGTH) if logged.name == SUM else None
+    return logged if length is None else _per_token(logged, length)
 
 
 def _per_token(total: Series, length: Series) -> Series:
@@ -51,10 +45,6 @@ def _per_token(total: Series, length: Series) -> Series:
         return total
     values = total.values[mine][usable] / tokens[usable]
     return replace(total, name=f"{SUM}/per_token", steps=steps[usable], values=values, walls=None)
-
-
-def _holds_something(series: Series) -> bool:
-    return bool((series.finite & (series.values != 0)).any())
 
 
 def kl_and_reward(view: View) -> tuple[Trace, Trace] | None:
@@ -149,7 +139,7 @@ def _starts_anew(run: Run) -> Iterator[Reset]:
 def near_reference(view: View) -> bool:
     """Tell whether so few responses can differ from the reference's that the way KL takes means nothing. After a reset
     KL tells how far the policy is from where it was then, not how far it has come."""
-    kl, reward = distance(view), view.of(REWARD)
+    kl, reward = view.of(distance_series(view.run)), view.of(REWARD)
     if kl is None or reward is None or resets_of(view.whole) or denied(view, reward, FEW_DIFFER):
         return False
     if p_within(kl.curve, kl_for(FEW_DIFFER, 1.0)) <= SAID:  # nor is it with the tokens that answers have: one or more

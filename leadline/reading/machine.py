@@ -126,17 +126,15 @@ def _logged(run: Run) -> tuple[dict[str, Spent], Spent | None]:
     spent = {name: seconds for name, seconds in spent.items() if len(seconds.steps)}
     if step is not None and (whole := _usable(step)).values.sum() > 0:
         return {name: Spent(whole.steps, seconds.at(whole.steps)) for name, seconds in spent.items()}, whole
-    return (spent, _sum(spent)) if len(spent) > 1 else ({}, None)
+    if len(spent) < 2:
+        return {}, None
+    steps = np.unique(np.concatenate([seconds.steps for seconds in spent.values()]))
+    return spent, Spent(steps, np.sum([seconds.at(steps) for seconds in spent.values()], axis=0))
 
 
 def _usable(series: Series) -> Spent:
     good = series.finite & (series.values >= 0)
     return Spent(series.steps[good], series.values[good])
-
-
-def _sum(spent: dict[str, Spent]) -> Spent:
-    steps = np.unique(np.concatenate([seconds.steps for seconds in spent.values()]))
-    return Spent(steps, np.sum([seconds.at(steps) for seconds in spent.values()], axis=0))
 
 
 def _by_the_clock(run: Run) -> tuple[dict[str, Spent], Spent | None]:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..questions.direction import SURE
-from ..questions.level import KNOWN
+from ..questions.level import KNOWN, noise_of
 from ..records import dataclass, replace
-from ..run import REWARD, Run, Series
+from ..run import REWARD, Run
 
 MORE_FAILURES = 0.1  # of the calls: fewer fail where tools work, and a smaller rise is within what other prompts do
 YOUNG = 0.05  # of the run: a shorter outage may still be a fall
@@ -31,31 +31,25 @@ class Outage:
 
 
 def outages(run: Run) -> tuple[Outage, ...]:
-    """Return all stretches in which the reward function or the tools failed. While tools fail, a low score is
-    theirs."""
-    tools = _failing_tools(run)
+    """Return all stretches in which the reward function or the tools failed, if they are over or too young to be told
+    from a fall: a reward that stays there has fallen. While tools fail, a low score is theirs."""
+    tools, length = _failing_tools(run), (run.last_step or 0) - (run.first_step or 0)
     silent = [gap for gap in _silent_scores(run) if all(gap.last < one.first or gap.first > one.last for one in tools)]
-    return (*silent, *tools)
-
-
-def passing(run: Run, outages: tuple[Outage, ...]) -> tuple[Outage, ...]:
-    """Return the outages that are over, or too young to be told from a fall: a reward that stays there has fallen."""
-    length = (run.last_step or 0) - (run.first_step or 0)
-    return tuple(gap for gap in outages if gap.back or gap.last - gap.first < YOUNG * length)
+    return tuple(gap for gap in (*silent, *tools) if gap.back or gap.last - gap.first < YOUNG * length)
 
 
 def without_outages(run: Run, outages: tuple[Outage, ...]) -> Run:
     """Return the run without the rewards of steps at which nothing was scored: a missing value is no low one."""
     if not outages:
         return run
-    series = (_outside(one, outages) if one.name.startswith("reward/") else one for one in run.series)
-    return replace(run, series=tuple(one for one in series if one.points))
-
-
-def _outside(series: Series, outages: tuple[Outage, ...]) -> Series:
-    kept = np.all([(series.steps < gap.first) | (series.steps > gap.last) for gap in outages], axis=0)
-    walls = None if series.walls is None else series.walls[kept]
-    return replace(series, steps=series.steps[kept], values=series.values[kept], walls=walls)
+    scored = []
+    for series in run.series:
+        if series.name.startswith("reward/"):
+            kept = np.all([(series.steps < gap.first) | (series.steps > gap.last) for gap in outages], axis=0)
+            walls = None if series.walls is None else series.walls[kept]
+            series = replace(series, steps=series.steps[kept], values=series.values[kept], walls=walls)
+        scored.append(series)
+    return replace(run, series=tuple(one for one in scored if one.points))
 
 
 def _failing_tools(run: Run) -> tuple[Outage, ...]:
@@ -101,7 +95,3 @@ def _silent_scores(run: Run) -> tuple[Outage, ...]:
             found.append(Outage(int(steps[first]), int(steps[end - 1]), low, back))
             odd[first:end] = False
     return tuple(found)
-
-
-def noise_of(values: NDArray[np.float64]) -> float:
-    return float(1.4826 * np.median(np.abs(np.diff(values))) / np.sqrt(2)) if len(values) > 2 else 0.0

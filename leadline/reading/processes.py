@@ -12,8 +12,8 @@ import zlib
 
 import numpy as np
 
-from ..curve.curve import TENTHS
-from ..draws import Stream, normal_quantiles
+from ..curve.curve import NINE_TENTHS
+from ..draws import Stream
 from ..facts.finding import SAID
 from ..facts.machine import Conflict, MemoryHeld, ProcessEffect, Spans
 from ..questions.level import FEW_POINTS
@@ -119,9 +119,6 @@ def beside(run: Run, clock: MachineClock) -> dict[str, list[tuple[float, float]]
 
 
 SHIFTS = 999  # shifts: a thousand places with the true one, so chance is told to a tenth of a percent
-BOUND = float(
-    normal_quantiles(np.array([TENTHS[1]]))[0]
-)  # standard deviations: a one-sided 90 % bound on the effect, from the shifted clocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +128,6 @@ class Shifted:
     difference: float  # there minus away, other causes taken off
     spread: float  # standard deviation of that difference over the shifted clocks
     chance: float  # share of shifted clocks on which the process explains the signal as well
-
-    @property
-    def most(self) -> float:
-        return self.difference + BOUND * self.spread
 
 
 def shift_test(signal: Values, patterns: Flags, causes: Values) -> Shifted:
@@ -211,7 +204,8 @@ def _judge(process: str, intervals: list[tuple[float, float]], clock: MachineClo
     on, patterns = clock.on(intervals), patterns_of(process, intervals, clock)
     slowed = shift_test(-clock.pace, patterns, clock.causes)
     away = float(clock.pace[~on].mean())
-    ratio, highest = (away / max(away - lost, away / CELLS) for lost in (slowed.difference, slowed.most))
+    most = slowed.difference + NINE_TENTHS * slowed.spread
+    ratio, highest = (away / max(away - lost, away / CELLS) for lost in (slowed.difference, most))
     p_time = probability(slowed.chance, among) if ratio > 1 else 0.0
     spans = tuple((clock.times.step_at(first), clock.times.step_at(last)) for first, last in intervals)
     guest = Guest(process, intervals, spans, ratio, highest, slowed.chance, p_time)

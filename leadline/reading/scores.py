@@ -142,16 +142,10 @@ def _is_the_reward(name: str) -> bool:
 def second_scores(view: View) -> tuple[str, ...]:
     """Return other measures of the samples that were trained on: the share of right answers, then components of the
     reward that measure right answers, the best logged first. What only repeats the reward is none."""
-    parts = ((name, {*tokens(name)}) for name in view.names(_is_component))
+    parts = ((name, {*tokens(name)}) for name in view.names(COMPONENT.fullmatch))
     names = (ACCURACY, *(name for name, said in parts if said & RIGHT and not said & FORM))
-    found = [name for name in names if _points(view, name) >= LEAST and not _repeats_reward(view.run, name)]
+    found = [name for name in names if _points(view, name) >= LEAST and not _is_copy(view.run, name, REWARD)]
     return tuple(sorted(found, key=lambda name: (name != ACCURACY, -_points(view, name), name))[:MOST])
-
-
-def lacks_independent(run: Run) -> bool:
-    """Return whether every held-out score of a run is the trained reward again; False if there is none at all."""
-    scores = [series.name for series in run.series if _is_held_out(series.name)]
-    return bool(scores) and not any(independent(run, name) for name in scores)
 
 
 def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
@@ -167,7 +161,8 @@ def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
         "telemetry": bool(run.telemetry),
     }
     if shown["held-out reward"]:
-        shown["independent score"] = not lacks_independent(run)
+        scores = [name for name in names if _is_held_out(name)]
+        shown["independent score"] = not scores or any(independent(run, name) for name in scores)
     return tuple(Missing(what, run.framework) for what, there in shown.items() if not there)
 
 
@@ -183,8 +178,8 @@ def independent(run: Run, name: str) -> bool:
         return True
     if said & {*REWARDED, "group"} or "reward" in tokens(series.kind) or _keeps_to_reward(run, series):
         return False
-    rewards = [one for one in run.series if _is_held_out(one.name) and {*tokens(one.name)} & REWARDED]
-    return not any(_is_copy(series, one) for one in rewards)
+    rewards = [one.name for one in run.series if _is_held_out(one.name) and {*tokens(one.name)} & REWARDED]
+    return not any(_is_copy(run, name, other) for other in rewards)
 
 
 def problems(view: View, name: str) -> int | None:
@@ -222,14 +217,11 @@ def _is_size(key: str) -> bool:
     return "eval" in said and bool(said & SIZE_WORDS) and bool(said & ITEMS)
 
 
-def _repeats_reward(run: Run, name: str) -> bool:
-    """Return whether a score of the training samples is the reward again, in its unit or another."""
-    series, reward = run.get(name), run.get(REWARD)
-    return series is not None and reward is not None and _is_copy(series, reward)
-
-
-def _is_copy(one: Series, other: Series) -> bool:
-    """Return whether two series are one at the steps that both hold, in another unit."""
+def _is_copy(run: Run, name: str, of: str) -> bool:
+    """Return whether two series are one at the steps that both hold, in its unit or another."""
+    one, other = run.get(name), run.get(of)
+    if one is None or other is None:
+        return False
     left, right = one.beside(other)
     if len(left) <= FEW_POINTS or np.ptp(left) == 0 or np.ptp(right) == 0:
         return False
@@ -268,16 +260,12 @@ def _place(view: View, name: str) -> tuple[bool, int, int, int]:
 
 def component_names(view: View) -> dict[str, str]:
     """Return the components by their own names; none where there is only one."""
-    found = {match["name"]: name for name in view.names(_is_component) if (match := COMPONENT.fullmatch(name))}
+    found = {match["name"]: name for name in view.names(COMPONENT.fullmatch) if (match := COMPONENT.fullmatch(name))}
     return dict(sorted(found.items())[:MOST]) if len(found) > 1 else {}
 
 
 def _is_held_out(name: str) -> bool:
     return name.startswith("eval/") and bool(SCORES.search(name)) and not OTHERWISE.search(name)
-
-
-def _is_component(name: str) -> bool:
-    return COMPONENT.fullmatch(name) is not None
 
 
 def _points(view: View, name: str) -> int:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.finding import SAID, Cause, Meanwhile
+from ..facts.finding import Cause, Meanwhile
 from ..facts.judgement import NewStretch
 from ..plan import Plan
-from ..questions.direction import p_climbed, p_sank
+from ..questions.direction import way_of
 from ..questions.fall import fall_of, p_fallen
 from ..questions.level import Trace
 from ..records import dataclass, field
@@ -43,10 +43,10 @@ class View:
     def of(self, wanted: str | Series | None) -> Trace | None:
         """Return the part of a series that counts, logged or derived, with its curve; None if no number is in it."""
         series = self.run.get(wanted) if isinstance(wanted, str) else wanted
-        stretch = None if series is None else stretch_of(self.whole, series.name)
-        if series is None or stretch is None or stretch.first is None:
+        first = None if series is None else stretch_of(self.whole, series.name).first
+        if series is None or first is None:
             return self.whole.of(wanted)
-        return self.whole.once(("part", wanted), lambda: self.whole.of(stretch.of(series)))
+        return self.whole.once(("part", wanted), lambda: self.whole.of(series.since(first)))
 
     def readable(self, wanted: str | Series | None) -> Trace | None:
         """Return that part if it holds points enough to tell movement from noise."""
@@ -59,17 +59,17 @@ class View:
         reward = self.readable(REWARD)
         if reward is None:
             return None
-        rose, fell = p_climbed(reward.curve), p_sank(reward.curve)
-        if max(rose, fell) < SAID:
-            return None if reward.curve.breaks or p_fallen(reward.curve) > 0.5 else "unclear"
-        return "rose" if rose > fell else "fell"
+        way = way_of(reward.curve)
+        if way in ("rose", "fell"):
+            return way
+        return None if reward.curve.breaks or p_fallen(reward.curve) > 0.5 else "unclear"
 
     @property
     def batches(self) -> tuple[Batch, ...]:
         """The samples looked at, by step."""
         return self.whole.batches
 
-    def names(self, wanted: Callable[[str], bool]) -> tuple[str, ...]:
+    def names(self, wanted: Callable[[str], object]) -> tuple[str, ...]:
         """Return the canonical names of logged series that are wanted, in the dialect's order."""
         return tuple(series.name for series in self.run.series if wanted(series.name))
 
@@ -92,10 +92,6 @@ class Stretch:
         if self.why is None:
             return None
         return "prompts" if self.why.kind == "prompts" else "event" if self.why.kind == "event" else "outside"
-
-    def of(self, series: Series) -> Series:
-        """Return the part of a series that counts."""
-        return series if self.first is None else series.since(self.first)
 
 
 WHOLE_RUN = Stretch()

@@ -114,12 +114,6 @@ LONG = 20.0  # times the usual time between two rows
 LEAST_SILENCE = 3600.0  # seconds: a queue, a restart or a long evaluation may take as long
 
 
-def long_still(run: Run, now: float) -> bool:
-    """Return whether nothing was written for far longer than the run's own rhythm explains."""
-    ends = still_from(run)
-    return ends is not None and now > ends
-
-
 def still_from(run: Run) -> float | None:
     """Return from when on it is long still, if nothing more is written: by the run's own rhythm, and after a day where
     its rows carry no times. None if its last writing is not known, or too few rows to speak of a log that

@@ -58,7 +58,13 @@ class Whole:
         series = self.run.get(wanted) if isinstance(wanted, str) else wanted
         if series is None or not series.finite.any():
             return None
-        return self.once(("whole", wanted), lambda: self._traced(series))
+        if ("whole", wanted) not in self._made:
+            end = None if self.plan is None else self.plan.end
+            self._made["whole", wanted] = Trace(series, self._events(series), end)
+            begun = sum(isinstance(one, Trace) for one in self._made.values())
+            tell("fitting curves", begun, max(len(self.run.series), begun))
+        made: Trace = self._made["whole", wanted]
+        return made
 
     @property
     def prompt_changes(self) -> tuple[PromptChange, ...]:
@@ -73,13 +79,6 @@ class Whole:
     def batches(self) -> tuple[Batch, ...]:
         """The samples looked at, by step."""
         return self.once("batches", lambda: look(self.run.rollouts))
-
-    def _traced(self, series: Series) -> Trace:
-        end = None if self.plan is None else self.plan.end
-        made = Trace(series, self._events(series), end)
-        begun = 1 + sum(isinstance(one, Trace) for one in self._made.values())
-        tell("fitting curves", begun, max(len(self.run.series), begun))
-        return made
 
     def _events(self, series: Series) -> list[int]:
         """Return steps at which a series may break. A held-out score of few points breaks where the training reward

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from simulated import REST, clock, curve, noise, series
 
-from leadline.curve.fit import fit_curve
-from leadline.questions.changes import breaks_of_magnitude
+from leadline.curve.fit import breaks_in, fit_curve
+from leadline.questions.changes import scale_series
 from leadline.questions.level import Trace
 from leadline.questions.shape import shape_of
 
@@ -127,11 +127,11 @@ def test_a_known_event_is_looked_at_more_readily() -> None:
 def test_swings_that_suddenly_grow_fourfold_are_a_change_of_magnitude() -> None:
     values = noise(1200, phi=0.0, seed=3)
     values[700:] *= 4
-    (change,) = breaks_of_magnitude(series(values))
+    (change,) = breaks_in(scale_series(series(values)))
     assert change.step == pytest.approx(701, abs=40)
     assert np.exp(change.size) == pytest.approx(4, rel=0.4)
-    assert breaks_of_magnitude(series(noise(1200, phi=0.0, seed=4))) == ()
+    assert breaks_in(scale_series(series(noise(1200, phi=0.0, seed=4)))) == ()
 
 
 def test_a_constant_series_has_no_magnitude() -> None:
-    assert breaks_of_magnitude(series(np.full(50, 2.0))) == ()
+    assert breaks_in(scale_series(series(np.full(50, 2.0)))) == ()
