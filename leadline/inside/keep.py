@@ -1,6 +1,7 @@
 """The recommended checkpoint, kept from a trainer that deletes the oldest whenever it saves.
 
 A second name for every file (a hard link) costs no room and no time, and holds the data when the first name is deleted.
+On a disk without links it is copied, if there is room, by a thread of its own: a training must not wait for it.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ import itertools
 import os
 import re
 import shutil
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from .quiet import LOGGER, Once, complain
+from .quiet import LOGGER, Once, complain, quiet
 
 KEPT = "kept-by-leadline"
 AGAIN = 30.0  # seconds after which what could not be made safe is tried again
 MOST = 2  # checkpoints that are kept at a time: the recommended one, and one more, since the advice may change back
-SPARE = 2  # checkpoints that must find room on the disk; with less, only the recommended one is kept
+SPARE = 2  # checkpoints that must find room on the disk beside a copy; with less, only the recommended one is kept
 
 
 class Keeper:
@@ -29,6 +31,7 @@ class Keeper:
         self._output, self._rotates = output, rotates
         self._kept: dict[str, Path] = {}  # by the recommended path, the latest last
         self._next = float("-inf")
+        self._copying: threading.Thread | None = None
         self._say = Once(LOGGER.warning)
 
     def advised(self, step: int | None, path: str | None) -> str | None:
@@ -50,13 +53,14 @@ class Keeper:
         known = next((advised for advised, kept in self._kept.items() if path in (advised, str(kept))), None)
         if known is not None:
             self._kept[known] = self._kept.pop(known)  # the latest
-        elif self._is_at_risk(path) and time.monotonic() >= self._next:
+        elif self._is_at_risk(path) and time.monotonic() >= self._next and not self._is_copying():
             kept = keep(Path(path), self._output)
             if kept is not None:
                 self._take(path, kept)
             else:
                 self._next = time.monotonic() + AGAIN
-                self._say(f"leadline: {path} could not be kept out of the rotation; retrying.")
+                self._copying = threading.Thread(target=quiet(self._copy), args=(path,), daemon=True)
+                self._copying.start()
         return self.safe(path)
 
     def safe(self, path: str) -> str | None:
@@ -70,8 +74,7 @@ class Keeper:
         """Prepare for a save under this name: what is kept must neither take the room for it nor be written over."""
         try:
             for advised in list(self._kept)[:-1]:
-                size = sum(file.stat().st_size for file in _files(self._kept[advised]))
-                if shutil.disk_usage(self._output).free < SPARE * size:
+                if not self._has_room(self._kept[advised], SPARE):
                     self._say(f"leadline: the disk is nearly full: no longer keeping {self._kept[advised]}.")
                     _let_go(self._kept.pop(advised))
             self._part(self._output / name)
@@ -93,6 +96,22 @@ class Keeper:
         except OSError:
             return True
 
+    def _is_copying(self) -> bool:
+        return self._copying is not None and self._copying.is_alive()
+
+    def _has_room(self, like: Path, times: int) -> bool:
+        return shutil.disk_usage(self._output).free >= times * sum(file.stat().st_size for file in _files(like))
+
+    def _copy(self, path: str) -> None:
+        if not self._has_room(Path(path), 1 + SPARE):
+            self._say(f"leadline: {path} is not copied out of the rotation: not enough disk space.")
+            return
+        kept = keep(Path(path), self._output, copy=True)
+        if kept is not None:
+            self._take(path, kept)
+        else:
+            self._say(f"leadline: {path} could not be kept out of the rotation; retrying.")
+
     def _take(self, path: str, kept: Path) -> None:
         self._kept[path] = kept
         others = sorted(list(self._kept)[:-1], key=lambda advised: not Path(advised).is_dir())
@@ -101,9 +120,9 @@ class Keeper:
                 _let_go(self._kept.pop(advised))
 
 
-def keep(checkpoint: Path, beside: Path) -> Path | None:
+def keep(checkpoint: Path, beside: Path, *, copy: bool = False) -> Path | None:
     """Give the checkpoint a name of its own, in a folder in `beside` that no rotation looks into; return None if it
-    can't be kept, as on a disk without hard links. It is whole or not there."""
+    can't be kept. It is whole or not there. `copy`: by copying it, which takes room and time."""
     if not checkpoint.is_dir():
         return None
     # Where this very checkpoint is kept, or will be: a run that is trained again gives its names twice.
@@ -116,7 +135,7 @@ def keep(checkpoint: Path, beside: Path) -> Path | None:
     try:
         shutil.rmtree(unfinished, ignore_errors=True)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(checkpoint, unfinished, copy_function=os.link, symlinks=True)
+        shutil.copytree(checkpoint, unfinished, copy_function=shutil.copy2 if copy else os.link, symlinks=True)
         if not _holds(unfinished, checkpoint):  # it was deleted or written over meanwhile
             raise OSError
         unfinished.rename(kept)
@@ -127,10 +146,10 @@ def keep(checkpoint: Path, beside: Path) -> Path | None:
 
 
 def _holds(kept: Path, checkpoint: Path) -> bool:
-    """Return whether all files of a checkpoint are there, the same ones."""
+    """Return whether all files of a checkpoint are there, the same ones or copies of them."""
     for file in _files(checkpoint):
         ours = kept / file.relative_to(checkpoint)
-        if not ours.is_file() or _node(ours) != _node(file):
+        if not ours.is_file() or not (_node(ours) == _node(file) or _looks(ours) == _looks(file)):
             return False
     return checkpoint.is_dir()
 
@@ -142,6 +161,11 @@ def _files(folder: Path) -> Iterator[Path]:
 def _node(file: Path) -> tuple[int, int]:
     state = file.stat()
     return state.st_dev, state.st_ino
+
+
+def _looks(file: Path) -> tuple[int, int]:
+    state = file.stat()
+    return state.st_size, state.st_mtime_ns // 1_000_000_000  # not every disk keeps more than seconds
 
 
 def _let_go(kept: Path) -> None:
