@@ -329,7 +329,7 @@ def test_a_strange_name_does_not_confuse_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "order",
     ["", "shoot", "sigterm", "sigterm:", "sigterm:abc", "sigterm:-5", "file:", "stop:now", "command:", "slurm:x",
-     "kubectl:x", "ray:7", "slurm:12:explode", "command:'"],
+     "kubectl:x", "ray:", "ray:--address", "slurm:12:explode", "command:'"],
 )  # fmt: skip
 def test_an_order_that_cannot_be_followed_says_what_can(order: str) -> None:
     with pytest.raises(BadOrder, match="--act"):

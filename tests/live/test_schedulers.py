@@ -1,5 +1,5 @@
 """Jobs of a cluster, acted on through its own program: a real Slurm of one node and the real kubectl, where they are
-installed (Debian: slurm-wlm, kubernetes-client)."""
+installed (Debian: slurm-wlm, kubernetes-client); Ray's `ray job` is tried with a recording of what it prints."""
 
 from __future__ import annotations
 
@@ -338,3 +338,26 @@ def test_a_pod_is_deleted_and_one_that_would_come_back_is_refused(cluster: type[
         parse("kubectl:ml/grpo")
     with pytest.raises(BadOrder, match="not found"):
         parse("kubectl:ml/other")
+
+
+# --- Ray, by a recording
+
+RAY = """#!/bin/sh
+echo "$@" >> {folder}/asked
+case "$2" in
+status) [ -e {folder}/stopped ] && state=STOPPED || state=RUNNING; echo "Status for job 'raysubmit_x': $state";;
+stop) touch {folder}/stopped; echo "Attempting to stop job 'raysubmit_x'";;
+esac
+"""
+
+
+def test_a_ray_job_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `ray job status` and `ray job stop` print, from a recording: a cluster is too heavy for a test."""
+    ray = tmp_path / "ray"
+    ray.write_text(RAY.format(folder=tmp_path))
+    ray.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert [one.state for one in carried_out("ray:raysubmit_x", tmp_path)] == ["sent", "done"]
+    assert (tmp_path / "asked").read_text().splitlines().count("job stop --no-wait raysubmit_x") == 1
+    with pytest.raises(BadOrder, match="not running but stopped"):
+        parse("ray:raysubmit_x")

@@ -20,7 +20,7 @@ from .process import Identity, identify, ticks
 SIGNALS = {name: getattr(signal, name.upper()) for name in ("sigterm", "sigint", "sigkill")}
 FORMS = (
     "stop, sigterm:PID[:next], sigint:PID[:next], sigkill:PID[:next], file:PATH,"
-    " slurm:JOBID[:int|:usr1|:full|:requeue], kubectl:NAMESPACE/NAME, command:'PROGRAM ...'"
+    " slurm:JOBID[:int|:usr1|:full|:requeue], kubectl:NAMESPACE/NAME, ray:JOBID, command:'PROGRAM ...'"
 )
 State = Literal["dry", "begun", "sent", "running", "escalated", "orphan", "done", "again", "failed", "refused"]
 OPEN: tuple[State, ...] = ("sent", "running", "escalated", "orphan")  # done; whether the run ended is not known yet

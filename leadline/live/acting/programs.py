@@ -1,4 +1,4 @@
-"""Act on a scheduler's job through its own program: `scancel`, `kubectl`. No client library and no shell.
+"""Act on a scheduler's job through its own program: `scancel`, `kubectl`, `ray`. No client library and no shell.
 
 A job is looked up when the watch starts, known by more than its number from then on, and looked up again right before
 it is acted on. A program that is missing or fails is a refusal in its own words.
@@ -25,6 +25,7 @@ PATIENCE = 60.0  # seconds for a program to answer
 LONGEST = 300  # characters of its answer that are shown
 NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 NUMBER = re.compile(r"\d+(_\d+)?")
+RAY_ID = re.compile(r"[\w.][\w.-]{0,199}")
 RUNS, ENDS, WAITS = "running", "ending", "waiting"  # states; one that ends or waits may start again
 GONE = ("Invalid job id", "no such job", "NotFound")  # as the programs say it
 
@@ -152,7 +153,31 @@ class Kubectl:
         raise Refused("kubectl did not answer with a JSON object")
 
 
-SCHEDULERS: dict[str, Slurm | Kubectl] = {"slurm": Slurm(), "kubectl": Kubectl(), "kubernetes": Kubectl()}
+class Ray:
+    """`ray job stop`, on the cluster of RAY_ADDRESS."""
+
+    def named(self, text: str) -> Job:
+        if not RAY_ID.fullmatch(text):
+            raise _bad(f"ray:{text}", "ray:JOBID, as `ray job list` shows it")
+        return Job("ray", text, ("ray", "job", "stop", "--no-wait", text), f"asked Ray to stop job {text}")
+
+    def status(self, job: Job) -> Seen:
+        plain = re.sub(r"\x1b\[[\d;]*m", "", _answer("ray", "job", "status", job.name))
+        plain = plain.replace(job.name, "")  # a name may hold such a word
+        found = re.findall(r"\b(PENDING|RUNNING|STOPPED|SUCCEEDED|FAILED)\b", plain)
+        found += re.findall(r"\b(succeeded|failed|stopped)\b", plain)  # in sentences
+        state = found[0].lower() if found else ""
+        if not state:
+            raise Refused(f"`ray job status` shows no state of job {job.name}")
+        return Seen(job.name, WAITS if state == "pending" else state)
+
+
+SCHEDULERS: dict[str, Slurm | Kubectl | Ray] = {
+    "slurm": Slurm(),
+    "kubectl": Kubectl(),
+    "kubernetes": Kubectl(),
+    "ray": Ray(),
+}
 
 
 def find(kind: str, text: str) -> Job:

@@ -299,5 +299,5 @@ def _otherwise(process: Snapshot | None) -> str:
     settings = {} if process is None else processes.environment(process.pid)
     array, number = settings.get("SLURM_ARRAY_JOB_ID"), settings.get("SLURM_JOB_ID")
     number = f"{array}_{settings.get('SLURM_ARRAY_TASK_ID')}" if array else number
-    job = f"--act slurm:{number}" if number else "a scheduler's job (slurm:, kubectl:, command:'ray job stop ...')"
+    job = f"--act slurm:{number}" if number else "a scheduler's job (slurm:, kubectl:, ray:)"
     return f"pass {job}, or let the training end itself (LeadlineCallback(stop=True), or --act file:PATH)"
