@@ -25,7 +25,7 @@ SETTINGS = re.compile(
     r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml|README\.md"
 )
 MACHINE = re.compile(
-    r"(?:nvidia|gpu|smi|phases|processes|metrics).*\.(?:csv|txt|log|jsonl|gz)$",
+    r"(?:nvidia|gpu|smi|dmon|phases|processes|metrics).*\.(?:csv|txt|log|jsonl|gz)$",
     re.IGNORECASE,
 )
 KEPT = re.compile(

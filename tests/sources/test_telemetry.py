@@ -121,6 +121,31 @@ def test_the_zone_is_found_whenever_record_and_run_are_about_as_long(quarters: i
     assert gpus.zone(local, run, None) == (quarters * 900, None)
 
 
+DMON = """#Date       Time        gpu    pwr  gtemp     sm    mem     fb   bar1
+#YYYYMMDD   HH:MM:SS    Idx      W      C      %      %     MB     MB
+ 20261115   12:00:00      0    412     60     97     50  70000     10
+ 20261115   12:00:00      1      -     60      3      0   1000     10
+#Date       Time        gpu    pwr  gtemp     sm    mem     fb   bar1
+#YYYYMMDD   HH:MM:SS    Idx      W      C      %      %     MB     MB
+ 20261115   12:00:05      0    100     60      0      0  70000     10
+"""
+
+
+def test_dmon(tmp_path: Path) -> None:
+    gpus = read(tmp_path, DMON, "dmon.log", span=SPAN).gpus
+    assert gpus.walls.tolist() == [NOON, NOON, NOON + 5]
+    assert gpus.devices.tolist() == [0, 1, 0]
+    assert gpus.utilisation.tolist() == [97, 3, 0]
+    assert math.isnan(gpus.power_w[1])
+
+
+def test_dmon_without_dates_cannot_be_placed_and_says_how_it_could(tmp_path: Path) -> None:
+    text = "# gpu    pwr     sm\n# Idx      W      %\n    0    412     97\n"
+    told = read(tmp_path, text, "gpu.txt")
+    assert not told
+    assert "dmon -o DT" in told.notes[0]
+
+
 PHASES = (
     '{"step": 1, "gen": [100.0, 103.0], "update": [103.0, 104.0]}\n'
     "garbage\n"
@@ -178,7 +203,7 @@ def test_any_bytes_are_survived(
     assert isinstance(parse(file), part.Part)
 
 
-@pytest.mark.parametrize("text", [HEADER + ROWS, PHASES])
+@pytest.mark.parametrize("text", [HEADER + ROWS, DMON, PHASES])
 @given(cut=st.integers(0, 600))
 def test_a_record_cut_anywhere_gives_a_first_part_of_the_whole(
     tmp_path_factory: pytest.TempPathFactory, text: str, cut: int

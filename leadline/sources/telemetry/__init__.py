@@ -25,7 +25,8 @@ RECORDS: tuple[
 ] = (  # name of the file ("": any), how it begins, what reads it
     ("phases.jsonl", re.compile(rb"\A\s*\{"), own.phases),
     ("processes.jsonl", re.compile(rb'\A[^\n]*"procs"'), own.processes),
-    ("", gpus.CSV, gpus.rows),
+    ("", gpus.CSV, gpus.rows),  # nvidia-smi
+    ("", re.compile(rb"\A(?:[^\n]*\n){0,19}" + gpus.DMON.pattern, re.IGNORECASE), gpus.rows),
 )
 
 

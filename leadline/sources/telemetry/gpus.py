@@ -1,20 +1,21 @@
-"""What GPUs did: `nvidia-smi --query-gpu=... --format=csv` with or without units. It writes the wall clock of its
-machine and does not say where that is."""
+"""What GPUs did: `nvidia-smi --query-gpu=... --format=csv` with or without units, and `nvidia-smi dmon -o DT`. Both
+write the wall clock of their machine and do not say where it is."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from ...records import dataclass
 from ...run import GpuSamples, Steps, Values
 from ...vocabulary.names import listed
 from .part import GB_PER_MIB, Part, blocks_of
 
-COLUMNS = listed("gpu")  # what nvidia-smi calls it, without its unit: what it is
+COLUMNS = listed("gpu")  # what nvidia-smi and dmon call it, without its unit: what it is
 UNIT = {  # what nvidia-smi counts in
     "power_w": 1.0, "power_limit_w": 1.0, "memory_gb": GB_PER_MIB, "memory_total_gb": GB_PER_MIB, "utilisation": 1.0,
 }  # fmt: skip
@@ -22,10 +23,12 @@ CSV = re.compile(
     rb"(?i)\A(?:(?=[^\n]*timestamp)(?=[^\n]*,)[^\n]*(?:utilization\.gpu|memory\.used|power\.draw)"
     rb"|\s*\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?\s*,)"
 )
+DMON = re.compile(rb"#\s*(?:Date\s+)?(?:Time\s+)?gpu\s", re.IGNORECASE)
 UNITS = (b" MiB", b" W", b" %")
 UNKNOWN = re.compile(rb"\[[^\],]*\]|N/A|(?<![^,])-(?![^,])")
 LOOKED_AT = 50  # rows among which the header is
 NAMELESS = "it has no header that names its columns; `nvidia-smi --format=csv` writes one"
+UNDATED = "it names no dates, so it cannot be placed in the run; `nvidia-smi dmon -o DT` writes them"
 QUARTER = 900.0  # seconds: every zone on earth is a multiple of a quarter of an hour off UTC
 FARTHEST = 14 * 4  # quarters of an hour
 ALIKE = 60.0  # seconds: overlaps that differ by less cannot be told apart
@@ -33,33 +36,61 @@ FRESH = 180.0  # a file still lying where it was written was last changed within
 STAMP = re.compile(r"\s*(\d{4})\D?(\d{2})\D?(\d{2})\D(\d{2}:\d{2}:\d{2}(?:\.\d+)?)")
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the rows of a record are parted, and which column holds what."""
+
+    roles: dict[str, int]
+    width: int  # columns of a row
+    comma: bytes | None = b","  # None: blanks
+    local: bool = True  # times are local ones
+
+
 def rows(path: Path) -> Part:
     """Return the samples of a table, one row a GPU and time."""
     blocks = blocks_of(path)
     begun = next(blocks, [])
-    header = next((line.lower() for line in begun[:LOOKED_AT] if b"timestamp" in line.lower()), b"")
-    names = [re.sub(r"\s*\[.*?\]", "", name).strip() for name in header.decode(errors="replace").split(",")]
+    form = _form([line for line in begun[:LOOKED_AT] if line.strip()])
+    if form is None:
+        return Part(notes=(NAMELESS,))
+    if "time" not in form.roles or (form.comma is None and "date" not in form.roles):
+        return Part(notes=(UNDATED,))
+    gpus = _samples(itertools.chain([begun], blocks), form)
+    return Part(gpus=gpus, local=form.local, notes=() if len(gpus) else ("no sample could be read",))
+
+
+def _form(lines: Sequence[bytes]) -> Form | None:
+    """Return the form that a header tells; None if there is none."""
+    for line in lines:
+        text = line.decode("utf-8", errors="replace").strip().lower()
+        if DMON.match(line):
+            names = text.lstrip("# ").split()
+            return Form(_named(names), len(names), comma=None)
+        if "timestamp" in text:
+            names = [re.sub(r"\s*\[.*?\]", "", name).strip() for name in text.split(",")]
+            return Form(_named(names), len(names), local="timestamp [utc]" not in text)  # our own recorder writes UTC
+    return None
+
+
+def _named(names: Sequence[str]) -> dict[str, int]:
+    """Return which column holds what, by the header. The index names a GPU before its identifier does."""
     roles: dict[str, int] = {}
-    for wanted in COLUMNS:  # the index names a GPU before its identifier does
+    for wanted in COLUMNS:
         if wanted in names:
             roles.setdefault(COLUMNS[wanted], names.index(wanted))
-    if "time" not in roles:
-        return Part(notes=(NAMELESS,))
-    gpus = _samples(itertools.chain([begun], blocks), roles, len(names))
-    local = b"timestamp [utc]" not in header  # our own recorder writes UTC
-    return Part(gpus=gpus, local=local, notes=() if len(gpus) else ("no sample could be read",))
+    return roles
 
 
-def _samples(blocks: Iterable[list[bytes]], roles: Mapping[str, int], width: int) -> GpuSamples:
+def _samples(blocks: Iterable[list[bytes]], form: Form) -> GpuSamples:
     """Return all samples. Blocks of even rows are read column by column, which is ten times faster than row by row."""
     numbers: dict[bytes, int] = {}
     taken: list[GpuSamples] = []
     for block in blocks:
-        pieces = [[line for line in block if line and b"timestamp" not in line]]
+        pieces = [[line for line in block if line and b"timestamp" not in line and not line.startswith(b"#")]]
         while pieces:
             piece = pieces.pop()
             try:
-                taken += _even(piece, roles, width, numbers)
+                taken += _even(piece, form, numbers)
             except ValueError:  # a short row, a word where a number should be: narrowed down by halves, then left out
                 half = len(piece) // 2
                 pieces += [piece[half:], piece[:half]] if half else []
@@ -67,16 +98,19 @@ def _samples(blocks: Iterable[list[bytes]], roles: Mapping[str, int], width: int
     return GpuSamples(**{name: np.concatenate([getattr(one, name) for one in taken]) for name in names})
 
 
-def _even(lines: list[bytes], roles: Mapping[str, int], width: int, numbers: dict[bytes, int]) -> list[GpuSamples]:
+def _even(lines: list[bytes], form: Form, numbers: dict[bytes, int]) -> list[GpuSamples]:
     """Return rows that all hold the same columns and only numbers in them; raises ValueError if they do not."""
     if not lines:
         return []
-    columns = list(zip(*(line.split(b",") for line in lines), strict=True))
-    if len(columns) != width:
+    columns = list(zip(*(line.split(form.comma) for line in lines), strict=True))
+    if len(columns) != form.width:
         raise ValueError("a row is too short or too long")
-    told = {role: _floats(columns[place]) * UNIT[role] for role, place in roles.items() if role in UNIT}
-    told["walls"] = seconds_of(columns[roles["time"]])
-    names = columns[roles["device"]] if "device" in roles else None
+    times: Sequence[bytes] = columns[form.roles["time"]]
+    if "date" in form.roles:
+        times = [b" ".join(pair) for pair in zip(columns[form.roles["date"]], times, strict=True)]
+    told = {role: _floats(columns[place]) * UNIT[role] for role, place in form.roles.items() if role in UNIT}
+    told["walls"] = seconds_of(times)
+    names = columns[form.roles["device"]] if "device" in form.roles else None
     return [GpuSamples(devices=_devices(names, numbers, told["walls"]), **told)]
 
 
