@@ -24,6 +24,7 @@ EXTRAS = {  # what to import, and what it gives
     "mcp": ("mcp", "serves tools to coding agents (leadline mcp)"),
     "serve": ("starlette", "serves a dashboard of all runs (leadline serve)"),
     "postgres": ("psycopg", "stores the rows of leadline scan in Postgres"),
+    "ray": ("ray", "reads many runs on a Ray cluster (leadline scan --on ray)"),
     "record": ("psutil", "records GPUs and processes of a run (leadline record)"),
 }
 

@@ -13,13 +13,14 @@ import click
 from .options import STORE, WORKERS, argument, command, option
 
 if TYPE_CHECKING:
-    from ..fleet.scan import Tally
+    from ..fleet.scan import Engine, Tally
 
 
 @command("scan")
 def verb(
     roots: tuple[str, ...] = argument(nargs=-1, required=True, metavar="ROOT..."),
     store: str | None = STORE,
+    on: str | None = option("--on", metavar="ENGINE", help="Run on Ray: `ray` or ray://ADDRESS."),
     workers: int | None = WORKERS,
     force: bool = option("--force", help="Re-read unchanged runs too."),
     as_json: bool = option("--json", help="Print one JSON object per run under ROOT."),
@@ -31,7 +32,6 @@ def verb(
 
     Example: leadline scan /data/experiments --store sqlite:///runs.db
     """
-    from ..fleet.pool import Pool
     from ..fleet.scan import scan, settled
     from ..report.data import dump
     from ..report.plain import printable
@@ -56,7 +56,7 @@ def verb(
             tally = scan(
                 roots,
                 shelf,
-                Pool(workers),
+                _engine(on, workers),
                 progress=progress,
                 problem=lambda error: click.echo(error.told(printable), err=True),
                 ended=ended,
@@ -72,3 +72,15 @@ def verb(
         signal.signal(signal.SIGTERM, before)
     if ended.is_set():
         click.get_current_context().exit(128 + signal.SIGTERM)
+
+
+def _engine(on: str | None, workers: int | None) -> Engine:
+    from ..fleet.pool import Pool
+
+    if on is None:
+        return Pool(workers)
+    if on != "ray" and not on.startswith("ray://"):
+        raise click.UsageError(f"--on takes ray or ray://ADDRESS; got {on!r}")
+    from ..fleet.on_ray import OnRay
+
+    return OnRay(None if on == "ray" else on)

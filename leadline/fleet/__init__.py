@@ -1,1 +1,1 @@
-"""Many runs: found below folders and addresses, read by a pool of processes, kept on the shelf."""
+"""Many runs: found below folders and addresses, read by a pool or by Ray, kept on the shelf."""

@@ -13,7 +13,7 @@ import itertools
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -52,6 +52,13 @@ class _Held:
     log: Log  # the first of its logs
     build: Callable[[], Run]
     carrier: Carrier | None = None  # of that log; None if a server has it
+
+
+def read_tasks(tasks: Sequence[Task]) -> list[UnitOutcome]:
+    """Read several units, one after the other: what a remote worker takes at a time."""
+    outcomes = [read_task(task) for task in tasks]
+    give_back()
+    return outcomes
 
 
 def read_task(task: Task) -> UnitOutcome:

@@ -1,5 +1,5 @@
-"""The same rows whichever store keeps them: scans that write to one Postgres, and object storage behind a real
-server."""
+"""The same rows whichever engine reads and whichever store keeps: a pool, Ray with a node that is killed, scans that
+write to one Postgres, and object storage behind a real server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import object_storage
 import pytest
 from extras import needs
 
-from leadline.fleet.scan import scan
+from leadline.fleet.scan import Tally, scan
 from leadline.shelf.row import Row
 from leadline.shelf.store import Shelf
 
@@ -66,6 +66,33 @@ def test_scans_that_write_to_one_postgres_give_the_same_rows(
         assert shelf.base.rows("SELECT COUNT(*) FROM places WHERE leased_by IS NOT NULL OR done IS NULL") == [(0,)]
         again = Here()
         assert scan((str(lab),), shelf, again).read == 0
+
+
+def test_ray_gives_the_same_rows_though_a_node_is_killed(lab: Path, expected: dict[str, Row], tmp_path: Path) -> None:
+    needs("ray")
+    import ray
+    from ray.cluster_utils import Cluster
+
+    from leadline.fleet.on_ray import OnRay
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        second = cluster.add_node(num_cpus=1)
+        ray.init(address=cluster.address, log_to_driver=False, include_dashboard=False)
+        gone: list[object] = []
+
+        def kill_one(tally: Tally) -> None:
+            if tally.read and not gone:
+                gone.append(second)
+                cluster.remove_node(second, allow_graceful=False)
+
+        with Shelf(str(tmp_path / "ray.db")) as shelf:
+            scan((str(lab),), shelf, OnRay(chunk=2), progress=kill_one)
+            assert gone
+            assert rows(shelf) == expected
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
 
 
 def test_object_storage_gives_the_same_rows(lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
