@@ -263,11 +263,21 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
 
 
 def _chances(reading: Reading) -> Iterator[str]:
-    """The chance of a gain and of a loss."""
+    """The chance of a gain, of a loss, and what is still to gain."""
     judgement = reading.judgement
-    p, worse = judgement.p_continue_pays, judgement.risk.p_worse
-    if p is not None and worse is not None and p + worse > 1 + ENOUGH and judgement.reason.kind != "gamed":
+    p, worse, upside = judgement.p_continue_pays, judgement.risk.p_worse, judgement.upside
+    if p is None or worse is None or upside.mean is None or upside.p10 is None or upside.p90 is None:
+        return
+    if p + worse > 1 + ENOUGH and judgement.reason.kind != "gamed":
         yield "chances of a gain and of a loss beyond 1"
+    worth = upside.worth_having or 0.0
+    if p > 0.1 + ENOUGH and upside.p90 < worth:
+        yield "a chance of a gain that lies outside what 9 of 10 bring"
+    if p < 0.9 - ENOUGH and upside.p10 > worth:
+        yield "no chance of a gain that 9 of 10 bring"
+    loss = judgement.risk.mean_loss
+    if loss is not None and judgement.reason.kind == "fallen" and loss < (worse - ENOUGH) * worth:
+        yield "a chance of a loss beyond the loss that is expected"
 
 
 def _verdicts(reading: Reading) -> Iterator[str]:
@@ -324,7 +334,7 @@ def _ceilings(reading: Reading) -> Iterator[str]:
         return
     if judgement.would_change:
         yield "asks for more than the ceiling"
-    if upside.worth_having is not None and reason.level + upside.worth_having > reason.high + 1e-9:
+    if upside.p90 is not None and reason.level + upside.p90 > reason.high + 1e-9:
         yield "a gain beyond the ceiling"
     if judgement.verdict == "continue":
         yield "continue at the ceiling"

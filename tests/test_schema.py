@@ -82,7 +82,7 @@ def test_what_is_no_number_is_none_already_in_the_plain_data() -> None:
     lost = np.full(3, np.nan)
     band = Band(np.arange(3.0), lost, lost, np.array([1.0, np.inf, 2.0]), 2, (math.nan,))
     charts = dataclasses.replace(reading.chart_data, bands={"reward/mean": band})
-    upside = dataclasses.replace(reading.judgement.upside, worth_having=math.nan, to_pass=math.inf)
+    upside = dataclasses.replace(reading.judgement.upside, mean=math.nan, p90=math.inf)
     judgement = dataclasses.replace(reading.judgement, upside=upside)
     told = data.as_data(dataclasses.replace(reading, chart_data=charts, judgement=judgement))
     assert list(numbers_that_are_none(told)) == []

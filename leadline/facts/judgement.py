@@ -100,8 +100,11 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Upside:
-    """The gain that is asked for within the plan, in units of the judged series."""
+    """The gain still to come within the plan, in units of the judged series; a fall counts as no gain."""
 
+    mean: float | None = None
+    p10: float | None = None
+    p90: float | None = None
     worth_having: float | None = None  # a smaller gain is not worth the rest of the plan, or could not be told
     to_pass: float | None = None  # the level that such a gain has to reach: beyond the best so far, not beyond now
 
@@ -117,6 +120,7 @@ class Risk:
     """The cost that continuing may have."""
 
     p_worse: float | None = None  # that the end is clearly worse than now, and no gain worth having came before
+    mean_loss: float | None = None  # in units of the judged series; a gain counts as no loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +229,7 @@ class Judgement:
     judged: str | None = None  # canonical name of the series that was judged
     judged_since: int | None = None  # from this step on only: there the score stepped without the policy's doing
     judged_because: NewStretch | None = None  # why levels before that step cannot be compared
+    expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range
     leans_to_stop: bool = False  # undecided, and rather so than not
     nearly_through: bool = False  # continue, as it rises and little of the plan is left, whatever may come of it
     cause: Cause | None = None  # of the drop that is its reason, if that was sudden and its cause is known

@@ -1,10 +1,14 @@
-"""All that the judgement rests on: the one probability that comes of it, and the chance of a loss beside it."""
+"""All that the judgement rests on: the one probability that comes of it, and gains and losses that agree with it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve.curve import TENTHS
 from ..facts.finding import SAID, Finding
 from ..facts.judgement import Risk, Upside
 from ..plan import Plan
@@ -14,6 +18,7 @@ from ..questions.forecast import Forecast, ceiling_of, floor_of, forecast, room_
 from ..questions.level import Trace
 from ..reading.scores import Judged
 from ..records import dataclass
+from ..run import Values
 from .weigh import Weighed, weigh
 
 DRIFT = "kl.drift_without_benefit"
@@ -169,18 +174,69 @@ def _probability(log_odds: float) -> float:
     return 1 / (1 + math.exp(-log_odds))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """Possible results of continuing: values and their weights, which add up to 1."""
+
+    values: Values
+    weights: Values
+
+    def quantile(self, share: float) -> float:
+        order = np.argsort(self.values, kind="stable")
+        behind = np.cumsum(self.weights[order])
+        place = int(np.searchsorted(behind, share * (1 - 1e-9)))
+        return float(self.values[order[min(place, len(order) - 1)]])
+
+
 def upside_of(case: Case) -> Upside:
-    """Return what a gain worth having is, and the level that it has to reach."""
-    if case.ceiling is None:
-        return Upside(case.ahead.worth, case.score.highest + case.ahead.worth)
-    worth = min(case.ahead.worth, max(case.ceiling - case.score.now, 0.0))  # no more than the level now leaves
-    return Upside(worth, min(case.score.highest + worth, case.ceiling))
+    """Return what is still to gain."""
+    gain = gains(case)
+    low, high = map(gain.quantile, TENTHS)
+    worth = min(case.ahead.worth, _room(case))
+    bar = case.score.highest + worth
+    return Upside(
+        float(gain.values @ gain.weights), low, high, worth, bar if case.ceiling is None else min(bar, case.ceiling)
+    )
 
 
 def risk_of(case: Case) -> Risk:
-    """Return what may be lost. A gain, a loss, and neither exclude each other: the best checkpoint is kept, so nothing
-    is lost after a gain. A run that learns nothing any more unlearns nothing."""
-    change = case.ahead.change[case.ahead.gain <= case.ahead.worth]
+    """Return what may be lost. A run that learns nothing any more unlearns nothing."""
+    change = case.ahead.change[~_foresee(case)]
+    if not len(change):
+        change = np.zeros(1)
     moves = (1 - case.p_gain) * (1 - case.p_no_signal)
-    falls = float((change < -case.ahead.worth).mean()) if len(change) else 0.0
-    return Risk(round(1 - (1 - moves * falls) * (1 - case.p_hidden), 4))
+    worse = 1 - (1 - moves * float((change < -case.ahead.worth).mean())) * (1 - case.p_hidden)
+    return Risk(round(worse, 4), moves * float(np.maximum(-change, 0.0).mean()))
+
+
+def gains(case: Case) -> Outcomes:
+    """Return the gains that may come, by how likely they are: one distribution, so that chances, intervals, and means
+    agree. Paths know what was seen; the probability that going on pays knows more. So the paths that foresee a gain
+    carry as much weight as that probability leaves them, a gain that none of them foresees counts as the least that is
+    worth having, and all others share the rest. A gain, a loss, and neither exclude each other: the best checkpoint is
+    kept, so nothing is lost after a gain."""
+    ahead, pays = case.ahead, case.p_pays
+    foresee = _foresee(case)
+    foreseen = min(ahead.rises, pays)
+    small = np.maximum(ahead.gain[~foresee], 0.0)
+    parts = (
+        (ahead.gain[foresee], foreseen),
+        (np.array([ahead.worth]), pays - foreseen),
+        (small, (1 - case.p_no_gain) - pays if len(small) else 0.0),
+    )
+    values = np.minimum(np.concatenate([part for part, _ in parts]), _room(case))
+    weights = np.concatenate([np.full(len(part), share / max(len(part), 1)) for part, share in parts])
+    rest = max(1 - float(weights.sum()), 0.0)
+    return Outcomes(np.append(values, 0.0), np.append(weights, rest))
+
+
+def _room(case: Case) -> float:
+    """Return the most that can be gained from the level now, which is printed beside it."""
+    if case.ceiling is None:
+        return math.inf
+    return max(case.ceiling - case.score.now, 0.0)
+
+
+def _foresee(case: Case) -> NDArray[np.bool_]:
+    """Return paths that gain what is worth having."""
+    return np.asarray(case.ahead.gain > case.ahead.worth)

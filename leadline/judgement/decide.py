@@ -53,23 +53,26 @@ def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price
         since = int(case.score.series.steps[-last])
         reason = Reason("lost_numbers", points=last, since_step=since, key=case.score.series.key)
         return replace(base, reason=reason, next_look_step=_next_look(case) if case.plan.ended is None else None)
-    reason = _beside_training(case, _reason(case, verdict))
+    reason, upside = _beside_training(case, _reason(case, verdict)), upside_of(case)
     if reason.kind == "fallen" and reason.unlikely:
         reason = _by_last_rows(case, everywhere, reason)
     next_look = _next_look(case) if verdict in ("continue", "undecided") else None
     # A reward that rises, or is too noisy to judge, leans to nothing.
     leans_to_stop = verdict == "undecided" and case.p_pays < (STOP + GO_ON) / 2 and reason.kind not in OPEN
+    scale = case.ahead.scale
+    utility = None if scale == 0 else (upside.mean or 0.0) / scale - price * (1 - case.plan.elapsed)
     return replace(
         base,
         verdict=verdict,
         reason=reason,
         p_continue_pays=round(case.p_pays, 4),
-        upside=upside_of(case),
+        upside=upside,
         risk=risk_of(case),
         because=case.because,
         would_change=_would_change(case, verdict, next_look),
         advice=advise(findings),
         next_look_step=next_look,
+        expected_utility=utility,
         leans_to_stop=leans_to_stop,
         nearly_through=verdict == "continue" and case.p_pays < GO_ON,
         cause=_cause(findings, reason),

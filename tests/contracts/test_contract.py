@@ -20,10 +20,10 @@ KEYS = {
     "kl_reward": "regime p since_step since_between course segments says state below_best drift frozen",
     "policy_loss": "informative pattern why because numbers",
     "judgement": "verdict outcome headline reason p_continue_pays upside risk horizon ended best_checkpoint because"
-    " would_change next_look_step says judged advice leans_to_stop nearly_through"
+    " would_change next_look_step says judged expected_utility advice leans_to_stop nearly_through"
     " judged_since judged_because cause",
-    "judgement.upside": "worth_having to_pass",
-    "judgement.risk": "p_worse",
+    "judgement.upside": "mean p10 p90 worth_having to_pass",
+    "judgement.risk": "p_worse mean_loss",
     "resources": "phases bottleneck notes remarks",
     "chart_data": "charts bands kl_path samples machine neighbours derived",
     "chart_data.samples": "none_because steps contrast",

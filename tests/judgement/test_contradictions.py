@@ -84,7 +84,7 @@ def test_a_step_after_the_onset_is_found(hacked: Reading) -> None:
 
 def test_chances_beyond_one_are_found() -> None:
     healthy = read(EXAMPLES / "healthy", until=None, charts="main")
-    said = replace(healthy.judgement, p_continue_pays=0.8, risk=Risk(0.4))
+    said = replace(healthy.judgement, p_continue_pays=0.8, risk=Risk(0.4, 0.1))
     assert "chances of a gain and of a loss beyond 1" in set(contradictions()(replace(healthy, judgement=said)))
 
 

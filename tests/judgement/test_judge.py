@@ -474,6 +474,9 @@ def test_a_higher_price_asks_for_more() -> None:
     assert cheap.p_continue_pays is not None
     assert dear.p_continue_pays is not None
     assert dear.p_continue_pays < cheap.p_continue_pays
+    assert dear.expected_utility is not None
+    assert cheap.expected_utility is not None
+    assert dear.expected_utility < cheap.expected_utility
 
 
 @pytest.mark.parametrize("twin", TWINS)

@@ -94,8 +94,8 @@ SAID: list[tuple[str, Judgement, str]] = [
             "continue",
             Reason("rising", start=0.2, level=0.48),
             0.83,
-            Upside(0.02),
-            Risk(0.04),
+            Upside(0.1, 0.02, 0.19, 0.02),
+            Risk(0.04, 0.01),
             HALF_WAY,
             best_checkpoint=BestCheckpoint(290, 0.6, "checkpoints/global_step_290", True),
         ),
@@ -108,8 +108,8 @@ SAID: list[tuple[str, Judgement, str]] = [
             "stop",
             Reason("flat", since_step=140, level=0.61),
             0.06,
-            Upside(0.02),
-            Risk(0.09),
+            Upside(0.01, 0.0, 0.02, 0.02),
+            Risk(0.09, 0.01),
             HALF_WAY,
             best_checkpoint=BestCheckpoint(280, 0.4, "checkpoints/global_step_280", True, (240,)),
         ),
@@ -123,8 +123,8 @@ SAID: list[tuple[str, Judgement, str]] = [
             "roll_back",
             Reason("gamed", p=0.96, since_step=180, level=0.9),
             0.01,
-            Upside(0.03),
-            Risk(0.97),
+            Upside(0.0, 0.0, 0.0, 0.03),
+            Risk(0.97, 0.2),
             HALF_WAY,
             best_checkpoint=BestCheckpoint(160, 0.7, "checkpoints/global_step_160", True),
         ),
@@ -177,8 +177,8 @@ SAID: list[tuple[str, Judgement, str]] = [
             "finished",
             Reason("ceiling", level=0.991, high=1.0),
             0.01,
-            Upside(0.02),
-            Risk(0.01),
+            Upside(0.0, 0.0, 0.01, 0.02),
+            Risk(0.01, 0.0),
             AFTER_THE_PLAN,
             "plan",
             BestCheckpoint(1000, 0.5, "checkpoints/global_step_1000", True),
@@ -197,7 +197,7 @@ def test_a_verdict_is_said_from_its_facts(verdict: str, judgement: Judgement, sa
 
 
 def test_no_gain_of_zero_is_promised() -> None:
-    near_the_top = Judgement("stop", Reason("ceiling", level=0.9996, high=1.0), 0.01, Upside(4e-4, 1.0))
+    near_the_top = Judgement("stop", Reason("ceiling", level=0.9996, high=1.0), 0.01, Upside(0.0, 0.0, 0.0, 4e-4, 1.0))
     assert headline(near_the_top) == "STOP · reward saturated at 1.000 of 1 · 1% chance of gain if continued"
 
 
@@ -240,7 +240,7 @@ def test_a_headline_fits_one_line_whatever_the_metrics_are_called(verdict: Verdi
         more_steps=1234, key=long, candidates=(long, long), findings=("reward.gamed",), training_rises=True,
     )  # fmt: skip
     judged = Judgement(
-        verdict, reason, 0.42, Upside(0.02, 0.9), Risk(0.04), HALF_WAY,
+        verdict, reason, 0.42, Upside(0.1, 0.02, 0.19, 0.02, 0.9), Risk(0.04, 0.01), HALF_WAY,
         best_checkpoint=BestCheckpoint(123456, 0.6, None, None), judged=long, judged_since=120000,
         judged_because="outside", next_look_step=140000, leans_to_stop=verdict == "undecided",
     )  # fmt: skip
