@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..contract import Reading
 
 EXIT_CODES = {"stop": 10, "roll_back": 11}
+STANDARD_OUTPUT = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class ReadOptions:
     price: float | None = PRICE
     told: tuple[str, ...] = MAP
     page: Path | None = option("--html", metavar="FILE", help="Write a self-contained HTML report.")
-    markdown: bool = option("--md", help="Print Markdown: the screen as a block of code.")
+    markdown: Path | None = option("--md", type=STREAM, metavar="FILE", help="Write Markdown; - prints it.")
     separate: bool = SEPARATE
     join: bool = JOIN
     every: bool = option("--all", help="Read every run under PATH (--json: one object per line).")
@@ -49,6 +50,11 @@ class ReadOptions:
     by_verdict: bool = option(
         "--exit-code", help="Exit with 10 for stop; 11 for roll back, or if a finished run ended badly."
     )
+
+    @property
+    def printed(self) -> bool:
+        """Return whether the Markdown goes to standard output."""
+        return str(self.markdown) == STANDARD_OUTPUT
 
 
 @command("read", ReadOptions)
@@ -64,6 +70,8 @@ def verb(options: ReadOptions) -> None:
 
     _check(options)
     mapping, joining = parse_mapping(options.told), joining_of(options.join, options.separate)
+    if options.no_charts and not options.as_json:
+        raise click.UsageError("--no-charts leaves something out of --json: give that too")
     drawn = (options.as_json and not options.no_charts) or options.page
     how: dict[str, Any] = {
         "budget": options.budget,
@@ -78,12 +86,12 @@ def verb(options: ReadOptions) -> None:
         return
     with progress_bar():
         reading = pipeline.read(options.path, until=options.until, mapping=mapping, joining=joining, **how)
-    click.echo(_shown(reading, options), nl=False)  # before the page is written: a full disk must not hide the verdict
-    if options.page:
-        from ..report import html
-        from ..report.files import write_whole
-
-        write_whole(options.page, html.render(reading))
+    if not options.printed:  # before any file is written: a full disk must not hide the verdict
+        click.echo(_shown(reading, options), nl=False)
+    with progress_bar():
+        text = _written(reading, options)
+    if options.printed:
+        click.echo(text, nl=False)
     if options.by_verdict:
         from ..facts.judgement import calls_for
 
@@ -93,19 +101,19 @@ def verb(options: ReadOptions) -> None:
 
 def _check(options: ReadOptions) -> None:
     """Raise for what can't be combined or written, before the run is read."""
-    if options.no_charts and not options.as_json:
-        raise click.UsageError("--no-charts leaves something out of --json: give that too")
-    if options.as_json and options.markdown:
-        raise click.UsageError("--json and --md both print: give one of them")
-    for asked, name in ((options.by_verdict, "--exit-code"), (options.page, "--html")):
+    for asked, name in ((options.by_verdict, "--exit-code"), (options.page, "--html"), (options.markdown, "--md")):
         if options.every and asked:
             raise click.UsageError(f"{name} can't be combined with --all")
-    if options.page:
+    if options.printed and options.as_json:
+        raise click.UsageError("--json and --md - both print: pass a file to --md")
+    if str(options.page) == STANDARD_OUTPUT:
+        raise click.UsageError("--html needs a file name, such as report.html")
+    if options.page or options.markdown:
         from ..report.files import check_file
 
-        if str(options.page) == "-":
-            raise click.UsageError("--html needs a file name, such as report.html")
-        check_file(options.page)
+        for file in (options.page, None if options.printed else options.markdown):
+            if file is not None:
+                check_file(file)
 
 
 def _shown(reading: Reading, options: ReadOptions) -> str:
@@ -115,11 +123,22 @@ def _shown(reading: Reading, options: ReadOptions) -> str:
 
         told = replace(reading, chart_data=ChartData()) if options.no_charts else reading
         return dump(as_data(told), lines=options.every)
-    if options.markdown:
-        from ..report import markdown
-
-        return markdown.render(reading, verbose=options.verbose)
     from ..report import terminal
 
     colored = color(options.no_color)
     return terminal.render(reading, color=colored, width=width(), verbose=options.verbose, height=height())
+
+
+def _written(reading: Reading, options: ReadOptions) -> str:
+    """Write the pages that are asked for, and return the text of the Markdown page."""
+    if not options.page and not options.markdown:
+        return ""
+    from ..report import html, markdown
+    from ..report.files import write_whole
+
+    if options.page:
+        write_whole(options.page, html.render(reading))
+    text = markdown.render(reading, verbose=options.verbose)
+    if options.markdown and not options.printed:
+        write_whole(options.markdown, text)
+    return text

@@ -51,7 +51,7 @@ def reports(run: str) -> dict[str, str]:
         "terminal.txt": printed("read", path),
         "half-way.txt": printed("read", path, "--until", str(until)),
         "80x24.txt": terminal.render(reading, width=80, height=23),
-        "reading.md": printed("read", path, "--md"),
+        "reading.md": printed("read", path, "--md", "-"),
     }
 
 

@@ -18,6 +18,7 @@ HEALTHY = ["read", str(EXAMPLES / "healthy"), "--until", "30"]
     ("options", "says"),
     [
         (["--html", "nowhere/x.html"], "nowhere doesn't exist"),
+        (["--md", "nowhere/x.md"], "nowhere doesn't exist"),
         (["--html", "folder"], "not a regular file"),
         (["--html", "-"], "needs a file name"),
         (["--html", "x" * 300], "name too long"),

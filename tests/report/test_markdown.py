@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES
@@ -63,7 +64,7 @@ def test_no_text_ends_the_code(text: str) -> None:
 
 
 def test_markdown_on_standard_output_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["read", str(EXAMPLES / "healthy"), "--until", "30", "--md"]) == 0
+    assert main(["read", str(EXAMPLES / "healthy"), "--until", "30", "--md", "-"]) == 0
     out = capsys.readouterr()
     assert out.out.startswith("```text\nCONTINUE · reward rising")
     assert "\noutlook  Continuing to step 354" in out.out
@@ -71,11 +72,16 @@ def test_markdown_on_standard_output_stands_alone(capsys: pytest.CaptureFixture[
     assert out.err == ""
 
 
+def test_a_file_leaves_the_screen_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(EXAMPLES / "healthy"), "--until", "30", "--md", str(tmp_path / "run.md")]) == 0
+    assert capsys.readouterr().out.startswith("CONTINUE")
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--all", "--html", "x.html"], "with --all"),
-        (["--json", "--md"], "both print"),
+        (["--all", "--md", "x.md"], "with --all"),
+        (["--json", "--md", "-"], "both print"),
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(
