@@ -84,6 +84,14 @@ def no_reference_kl(view: View) -> Remark | None:
     return None
 
 
+def kl_logged_as_zero(view: View) -> Remark | None:
+    values, beta = numbers_of(view.run.get("kl/ref")), view.run.config.kl_coefficient
+    if len(values) < LEAST or values.any() or beta not in (0, None):
+        return None
+    given = "KL coefficient is 0" if beta == 0 else "a KL coefficient of 0 does that"
+    return "Reference KL is exactly 0 at every point.", f"{given}; KL is logged without being computed"
+
+
 def negative_update_kl(view: View) -> Remark | None:
     values = numbers_of(view.run.get("kl/update"))
     if not len(values) or np.mean(values < 0) < SELDOM:
@@ -140,7 +148,20 @@ def entropy_falls(view: View) -> Remark | None:
     )
 
 
+def warm_up(view: View) -> Remark | None:
+    series = view.run.get("lr")
+    values = numbers_of(series)
+    if series is None or len(values) < LEAST or not (np.diff(values[:LEAST]) > 0).all():
+        return None
+    rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
+    place = int(rests[0]) if len(rests) else len(values) - 1
+    if place < SELDOM * len(values):
+        return None
+    step = int(series.steps[series.finite][place])
+    return "Little changes at first.", f"the learning rate warms up until step {step}; earlier updates are smaller"
+
+
 RULES: tuple[Callable[[View], Remark | None], ...] = (
-    *(negative_loss, clip_zero, advantages_about_zero, no_reference_kl, negative_update_kl),
-    *(reward_after_kl, filtered_reward, normalised_reward, entropy_falls),
+    *(negative_loss, clip_zero, advantages_about_zero, no_reference_kl, kl_logged_as_zero, negative_update_kl),
+    *(reward_after_kl, filtered_reward, normalised_reward, entropy_falls, warm_up),
 )  # by name: expected.clip_zero

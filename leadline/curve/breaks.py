@@ -66,7 +66,7 @@ def _surprises(values: Values) -> Values:
         left = before * np.maximum(var_y - slope * covariance, 1e-12 * var_y) / freedom
         leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
         t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
-        # The normal deviate as surprising as a t deviate, to a few parts in a thousand (Wallace 1959):
+        # As `normal_of_t` has it:
         z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
         moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
         first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does

@@ -1,4 +1,4 @@
-"""A step that took far longer than the run's own rhythm. Whether a log has stopped, its plan says (`plan.py`)."""
+"""Silence: a step that took far longer than the run's own rhythm, and a log that stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..run import GpuSamples, Run
 
 GUIDE = {
     "resources.stall": Guide(
-        "A long stall between two steps.",
+        "A long stall between two steps, or after the last one.",
         "Timestamps, and GPU power during the stall.",
         "Check the job log at that time: a hung worker, a full disk, a queue.",
     ),
@@ -43,9 +43,28 @@ class Pause(Facts):
     gpus: GpuState | None = None
 
     def say(self) -> str:
-        usual = f"(typical step {duration(self.usual_seconds)})"
         why = " The run resumed there." if self.resumed else _gpus(self.gpus)
-        return f"Stalled {duration(self.seconds)} before step {self.step} {usual}.{why}"
+        return f"Stalled {duration(self.seconds)} before step {self.step} {_usual(self.usual_seconds)}.{why}"
+
+
+@dataclass(frozen=True, slots=True)
+class LogStopped(Facts):
+    """A log that stopped while the machine was still watched."""
+
+    last_step: int
+    seconds: float
+    usual_seconds: float
+    gpus: GpuState | None = None
+    memory_released: bool | None = None  # None: memory was not sampled
+
+    def say(self) -> str:
+        ended = " GPU memory was freed: the run exited." if self.memory_released else ""
+        silent = f"No log output for {duration(self.seconds)} after step {self.last_step}"
+        return f"{silent} {_usual(self.usual_seconds)}.{_gpus(self.gpus)}{ended}"
+
+
+def _usual(seconds: float) -> str:
+    return f"(typical step {duration(seconds)})"
 
 
 def _gpus(state: GpuState | None) -> str:
@@ -56,7 +75,7 @@ def _gpus(state: GpuState | None) -> str:
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Report pauses that stand out of the run's own rhythm."""
+    """Report pauses that stand out of the run's own rhythm, in the middle and at the end."""
     run, times = view.run, step_times(view.run)
     if times is None or len(times) < LEAST:
         return ()
@@ -68,7 +87,8 @@ def detect(view: View) -> tuple[Finding, ...]:
     place = max(2, int(LOUDEST * len(pauses)))
     regular = float(np.sort(pauses)[::-1][min(place, len(pauses) - 1)])
     bar = max(LOUD * usual, GROWN * regular)  # pauses double and halve in every run
-    return tuple(_paused(run, times, at, usual) for at in np.flatnonzero((pauses > bar) & ~excused).tolist())
+    found = [_paused(run, times, at, usual) for at in np.flatnonzero((pauses > bar) & ~excused).tolist()]
+    return (*found, *_stopped(view, times, usual, bar))
 
 
 def _paused(run: Run, times: StepTimes, at: int, usual: float) -> Finding:
@@ -76,9 +96,40 @@ def _paused(run: Run, times: StepTimes, at: int, usual: float) -> Finding:
     before, step = int(times.steps[at]), int(times.steps[at + 1])
     resumed = any(event.kind == "resume" and min(before, step) <= event.step <= step for event in run.events)
     state = _state(run.telemetry.gpus, float(times.ends[at]), float(times.ends[at + 1]))
-    severity: Severity = "note" if resumed else "concern"
-    facts, evidence = Pause(step, pause, usual, resumed, state), Evidence("time/step", before, step)
-    return Finding("resources.stall", 1.0, severity, facts=facts, since_step=step, evidence=(evidence,))
+    facts = Pause(step, pause, usual, resumed, state)
+    return _finding("note" if resumed else "concern", facts, step, Evidence("time/step", before, step))
+
+
+def _stopped(view: View, times: StepTimes, usual: float, bar: float) -> tuple[Finding, ...]:
+    """Report that the machine was watched on after the last step, and nothing came."""
+    run, gpus = view.run, view.run.telemetry.gpus
+    watched = max(
+        (float(source.walls[-1]) for source in (gpus, run.telemetry.processes) if len(source)), default=-np.inf
+    )
+    silent = watched - float(times.ends[-1])
+    last = int(times.steps[-1])
+    if silent <= bar or (view.plan is not None and view.plan.ended not in (None, "silent")):
+        return ()
+    after = gpus.walls > times.ends[-1] + usual
+    held = _still_held(gpus, after, float(times.ends[-1]))
+    state = _state(gpus, float(times.ends[-1]) + usual, watched)
+    facts = LogStopped(last, silent, usual, state, None if held is None else not held)
+    severity: Severity = "note" if held is False else "critical" if held else "concern"
+    return (_finding(severity, facts, last, Evidence("time/step", last, last)),)
+
+
+def _finding(severity: Severity, facts: Facts, since: int, evidence: Evidence) -> Finding:
+    return Finding("resources.stall", 1.0, severity, facts=facts, since_step=since, evidence=(evidence,))
+
+
+def _still_held(gpus: GpuSamples, after: np.ndarray[tuple[int], np.dtype[np.bool_]], end: float) -> bool | None:
+    """Return whether the memory of the training is still taken at the end; None if memory was not sampled."""
+    known = np.isfinite(gpus.memory_gb)
+    before = gpus.memory_gb[known & (gpus.walls <= end)]
+    late = gpus.memory_gb[known & after]
+    if not len(before) or not len(late):
+        return None
+    return bool(late[-1] > before.max() / 2)
 
 
 def _state(gpus: GpuSamples, first: float, last: float) -> GpuState | None:

@@ -129,13 +129,14 @@ def curves_say(reading: Reading) -> dict[str, str]:
     return {about: says for about, says in said.items() if says}
 
 
+ROUTINE = ("resources.eval_overhead", "resources.checkpoint_overhead", TIMELINE)
 CLUES = ("stability.spike", "stability.grad_norm", "policy_loss.jump", "unexplained.break")  # to what went wrong
 
 
 def worth_a_line(reading: Reading) -> list[Finding]:
     """Return the findings to print below the verdict: not those that its lines give, nor what asks for nothing."""
     reason, above = reading.judgement.reason, [one.finding for one in verdict_lines(reading).lines if one.finding]
-    said = {TIMELINE}
+    said = set(ROUTINE)
     if reason.kind == "fallen" and reading.judgement.judged == REWARD and not reason.unlikely:
         said |= {*REWARD_DROPPED, "stability.stuck"}
     if reason.kind in ("ceiling", "no_signal"):

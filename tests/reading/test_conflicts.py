@@ -7,7 +7,7 @@ from simulated import noise
 from topics import Topic, read_conflicts
 
 from leadline.reading.view import View
-from leadline.run import GpuSamples, Phases, Process, ProcessSamples, Run, Telemetry
+from leadline.run import Checkpoint, GpuSamples, Phases, Process, ProcessSamples, Run, Series, Telemetry
 
 EPOCH = 1_790_000_000.0
 STEPS = 200
@@ -107,6 +107,26 @@ def test_units_of_time_change_nothing_but_the_clock() -> None:
     assert [(row.process, row.p, row.did) for row in seconds.section] == [
         (row.process, row.p, row.did) for row in minutes.section
     ]
+
+
+def test_evaluations_are_a_known_cause() -> None:
+    steps = np.arange(1, STEPS + 1)
+    took = USUAL * (1 + 0.01 * noise(STEPS, seed=8)) * np.where(steps % 10 == 0, 3.0, 1.0)
+    held_out = Series("eval/task/reward", "eval", "", steps[9::10], np.zeros(STEPS // 10))
+    run = Run("here", series=(Series("time/step", "t", "s", steps, took), held_out))
+    (finding,) = read_conflicts(View(run)).findings
+    assert (finding.id, finding.severity) == ("resources.eval_overhead", "note")
+    assert "take 3× as long" in finding.say()
+
+
+def test_saving_that_costs_nothing_is_not_worth_a_word() -> None:
+    steps = np.arange(1, STEPS + 1)
+    took = USUAL * (1 + 0.01 * noise(STEPS, seed=8))
+    saved = tuple(Checkpoint(step, f"checkpoint-{step}") for step in range(10, STEPS, 10))
+    assert (
+        read_conflicts(View(Run("here", series=(Series("time/step", "t", "s", steps, took),), checkpoints=saved)))
+        == NOTHING
+    )
 
 
 def test_nothing_known_is_nothing_said() -> None:

@@ -50,6 +50,10 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("adv/mean", WIGGLE), algorithm="ppo"),
     ),
     "no_reference_kl": (run(REWARD, kl_coefficient=0.0), run(REWARD, kl_coefficient=0.1)),
+    "kl_logged_as_zero": (
+        run(one("kl/ref", ZERO), kl_coefficient=0.0),
+        run(one("kl/ref", ZERO), kl_coefficient=0.1),
+    ),
     "negative_update_kl": (
         run(one("kl/update", WIGGLE)),
         run(one("kl/update", np.abs(WIGGLE))),
@@ -61,6 +65,10 @@ CASES: dict[str, tuple[Run, Run]] = {
     "filtered_reward": (run(one("reward/filtered_mean", 0.5 + WIGGLE)), run(REWARD)),
     "normalised_reward": (run(one("reward/normalized_mean", WIGGLE)), run(REWARD)),
     "entropy_falls": (run(REWARD, ENTROPY), run(FALLEN, ENTROPY)),
+    "warm_up": (
+        run(one("lr", np.minimum(np.arange(1, COUNT + 1) / 10, 1))),
+        run(one("lr", ZERO + 1)),
+    ),
 }
 
 
@@ -90,6 +98,7 @@ def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() ->
 @pytest.mark.parametrize(
     ("name", "calm"),
     [
+        ("warm_up", run(one("lr", np.minimum(np.arange(1, 401) / 10, 1)))),
         ("negative_update_kl", run(one("kl/update", np.where(np.arange(COUNT) == 9, -1e-5, 1e-4)))),
         ("entropy_falls", run(REWARD, one("entropy", 3.0 - RISE + 0.02 * noise(COUNT, seed=4)))),
     ],

@@ -176,6 +176,20 @@ def test_pauses_that_belong_to_the_rhythm_are_none() -> None:
     assert ids(look(telemetry=Telemetry(phases=rhythm))) == set()
 
 
+def test_a_log_that_stopped_with_memory_held_is_critical() -> None:
+    watched = gpus(STEPS * 9 + 900, power=lambda at: 500.0 if at < STEPS * 9 else 80.0)
+    (finding,) = look(telemetry=Telemetry(watched, phases()), planned_steps=1000).findings
+    assert (finding.id, finding.severity) == ("resources.stall", "critical")
+    assert "idle" in finding.say()
+
+
+def test_a_run_that_gave_its_memory_back_has_ended() -> None:
+    end = STEPS * 9
+    watched = gpus(end + 900, power=lambda at: 500.0 if at < end else 80.0, memory=lambda at: 40.0 if at < end else 0.0)
+    (finding,) = look(telemetry=Telemetry(watched, phases()), planned_steps=1000).findings
+    assert finding.severity == "note"
+
+
 def test_nothing_known_is_nothing_said() -> None:
     assert look() == Topic(Resources(), ())
     missing = timed("time/step", np.full(STEPS, np.nan))

@@ -12,7 +12,8 @@ from leadline.findings.generation_shortcut import Mark, Shortcut
 from leadline.findings.generation_truncation import Truncation
 from leadline.findings.resources_idle import LowPower
 from leadline.findings.resources_memory_growth import MemoryGrowth
-from leadline.findings.resources_stall import GpuState, Pause
+from leadline.findings.resources_overhead import LongerSaves, LongerSteps
+from leadline.findings.resources_stall import GpuState, LogStopped, Pause
 from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated, MostlyTied
 
 SAID: list[tuple[str, Facts, str]] = [
@@ -83,6 +84,12 @@ SAID: list[tuple[str, Facts, str]] = [
         "Stalled 42 min before step 5 (typical step 11 s). GPUs were idle (74 W, 11% of peak).",
     ),
     (
+        "resources.stall",
+        LogStopped(480, 5400.0, 30.0, GpuState(True, 74.0, 0.11), True),
+        "No log output for 90 min after step 480 (typical step 30 s). GPUs were idle (74 W, 11% of peak). GPU memory "
+        "was freed: the run exited.",
+    ),
+    (
         "resources.idle",
         LowPower(210.0, 0.3, "limit"),
         "GPUs are underutilized in every phase: 210 W, 30% of the power limit. Low power is normal only during "
@@ -103,6 +110,16 @@ SAID: list[tuple[str, Facts, str]] = [
         MemoryTaken("jupyter", MemoryHeld(6.0, 9.5), ((120, 180),), 2.1),
         "The fullest GPU uses 6 GB more on average while jupyter runs (max 9.5 GB; steps 120–180): 2.1 GB headroom at "
         "peak.",
+    ),
+    (
+        "resources.eval_overhead",
+        LongerSteps(1.8, 0.17),
+        "Evals cost 8% of wall time: eval steps take 1.8× as long.",
+    ),
+    (
+        "resources.checkpoint_overhead",
+        LongerSaves(2.4, 0.06),
+        "Checkpoint saves cost 3% of wall time: steps that save take 2.4× as long.",
     ),
 ]
 
