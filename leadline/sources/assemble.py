@@ -104,7 +104,7 @@ def assemble(
 ) -> Run:
     """Return the run behind one log or several logs of it, and what lies around them. Several are merged by trust:
     where two give a value for the same step of the same series, the more trusted one stands."""
-    told = named(mapping or {})
+    told = named(mapping) if mapping else {}
     every = [logs] if isinstance(logs, Log) else logs
     algorithm = settings.merged([around.config, *(settings.config_from(log.settings) for log in every)]).algorithm
     views = [_view(log, algorithm, told) for log in every]
@@ -197,7 +197,7 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> LogView:
             if dialect is not None or common:
                 prefix = head
                 break
-    log, table = settled(log, attempt_in(told))
+    log, table = settled(log, attempt_in(told) if told else None)
     columns = {key.removeprefix(prefix): column for key, column in computed(log.table).items()}
     if table is log.table:
         return LogView(log, dialect, columns, columns, prefix)

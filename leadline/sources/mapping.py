@@ -30,7 +30,7 @@ def parse_mapping(options: Sequence[str]) -> dict[str, str]:
         if not (name.strip() and equals and key.strip()):
             raise BadMapping(f"--map expects NAME=KEY, got {option!r}.", next_step="e.g. --map reward=my/score")
         mapping[name.strip()] = key.strip()
-    return named(mapping)
+    return named(mapping) if mapping else {}
 
 
 def named(mapping: Mapping[str, str]) -> dict[str, str]:

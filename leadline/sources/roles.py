@@ -25,7 +25,7 @@ from .walk import Walk
 if TYPE_CHECKING:
     from .telemetry import Parse
 
-Role = Literal["training", "evaluation", "samples", "system", "index", "settings", "other"]
+Role = Literal["evaluation", "samples", "system", "settings", "other"]
 
 # Files.
 LOOKED_INTO = 400  # files whose first bytes are looked at for records of the machine
