@@ -10,7 +10,7 @@ from ...vocabulary.guess import meant
 from ..clock import step_key
 from ..number import as_number, as_step, mean_of
 from ..row import unwrapped
-from .line import BAR, METRIC, counted, has_metric, joined_values
+from .line import BAR, counted
 from .rows import Rows
 
 # One of these beside an epoch: the Hugging Face Trainer.
@@ -74,7 +74,7 @@ class Mappings:
         # What follows a mapping that breaks off, or words that only begin like one, is somebody's line.
         over = len(self._open) > self.LONGEST or self._lines > self.MOST_LINES
         over |= not is_bar and self.GOES_ON.search(line) is None
-        if over or self.OPENS.match(line.strip()) or self._is_whole(line):
+        if over or self.OPENS.match(line.strip()):
             broken, self._open = self._open, ""
             self._is_lost(broken, rows)
             return False if over else self.take(line, rows)
@@ -82,17 +82,6 @@ class Mappings:
             return False  # in between
         text = f"{self._open}{line}"  # a terminal wraps in the middle of a word
         return self._close(text, self._before, rows) if "}" in line else self._leave_open(text, self._before, rows)
-
-    def _is_whole(self, line: str) -> bool:
-        """Return whether a line holds a mapping of its own, behind words, and not a value of the one that is open."""
-        opened = self.OPENS.search(line)
-        if opened is None or line[: opened.start()].rstrip().endswith(("':", '":', ",", "[", "(")):
-            return False
-        try:
-            read_mapping(line, opened.start())
-        except (Torn, RecursionError):
-            return False
-        return True
 
     def _close(self, text: str, before: str, rows: Rows) -> bool:
         try:
@@ -158,7 +147,7 @@ class Mappings:
         if step is not None or "epoch" in numbers:
             self._named = numbers.keys()
         sure = step is not None or 2 * len(numbers.keys() & self._named) >= len(numbers)  # one may be damaged
-        (rows if sure else self.counted).add(step, {**_beside(before), **numbers})
+        (rows if sure else self.counted).add(step, numbers)
         return True
 
     def _step(self, values: dict[str, object], before: str, header: int | None) -> int | None:
@@ -175,13 +164,6 @@ class Mappings:
 def _is_trained(keys: tuple[str, ...]) -> bool:
     """Return whether a reward or a loss is among the keys by their words."""
     return any(name == "reward/mean" or name.startswith("loss/") for name in meant(keys))
-
-
-def _beside(before: str) -> dict[str, object]:
-    """Return the labelled numbers before a mapping on its line: `loss: 0.1, entropy: 0.8, rewards: {...}`."""
-    if BAR.search(before) or not METRIC.search(before):
-        return {}
-    return found if has_metric(found := joined_values(before)) else {}
 
 
 class Torn(ValueError):
