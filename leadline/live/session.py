@@ -62,7 +62,8 @@ def run(options: Options) -> None:
         session.watch.start()
         ends.callback(session.watch.end)
         if options.headless:
-            _serve(session, signals)
+            _print(f"watching {', '.join(session.options.paths)}; state in {store.path}")
+            _follow(session, signals, lambda pause: not signals[0].wait(min(pause, TICK)))
         else:
             _show(session, signals)
 
@@ -78,11 +79,6 @@ def _follow(session: _Session, signals: Signals, rest: Callable[[float], bool]) 
             session.watch.ask()
         if not rest(pause):
             return
-
-
-def _serve(session: _Session, signals: Signals) -> None:
-    _print(f"watching {', '.join(session.options.paths)}; state in {session.watch.store.path}")
-    _follow(session, signals, lambda pause: not signals[0].wait(min(pause, TICK)))
 
 
 def _show(session: _Session, signals: Signals) -> None:
