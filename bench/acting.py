@@ -1,8 +1,8 @@
 """Whether acting does harm, and how often it would end a run too early: `python bench/acting.py`. Needs Linux.
 
 First the scenes of bench/acting_kinds.py, all of them listed with what became of each. Then, where `python
-bench/backtest.py` has left its replays (`--out`), the rule of leadline/live/acting/orders.py is asked after every look of
-them, and beside it: ending the run at the first stop or roll back that is said.
+bench/backtest.py` has left its replays (`--out`), the rule of leadline/live/acting/orders.py is asked after every look
+of them, and beside it: ending the run at the first stop or roll back that is said.
 """
 
 from __future__ import annotations

@@ -67,11 +67,6 @@ class Truth:
         place = int(np.argmin(np.abs(self.steps[known] - step)))
         return float(self.values.max() - self.values[place]) / self.scale if self.scale > 0 else 0.0
 
-    def still_to_come(self, step: float) -> float:
-        """Return the gain after a step, in units of the series."""
-        before, after = self.values[self.steps <= step], self.values[self.steps > step]
-        return float(after.max() - before.max()) if len(before) and len(after) else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -129,6 +124,8 @@ def outcome_of(truth: Truth, stopped_at: int | None, best_step: int | None, verd
     first, last = float(truth.steps[0]), float(truth.steps[-1])
     end = last if stopped_at is None else float(stopped_at)
     clear = max(NOISE * truth.error, WORTH * truth.scale)
+    before, after = truth.values[truth.steps <= end], truth.values[truth.steps > end]
+    still_to_come = float(after.max() - before.max()) if len(before) and len(after) else 0.0
     return Outcome(
         verdict,
         stopped_at,
@@ -137,7 +134,7 @@ def outcome_of(truth: Truth, stopped_at: int | None, best_step: int | None, verd
         truth.regret(end if best_step is None else best_step, until=end),
         truth.regret(last),
         truth.regret(float(truth.logged[0][int(np.argmax(truth.logged[1]))])),
-        stopped_at is not None and truth.still_to_come(end) > clear,
+        stopped_at is not None and still_to_come > clear,
     )
 
 

@@ -33,7 +33,10 @@ class Appended:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        self._torn = not _ends_whole(path)
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            self._torn = size > 0 and file.read(1) != b"\n"
 
     def write(self, lines: bytes) -> None:
         """Append whole lines. If the last ones were cut off, by a crash or a full disk, these begin on a new line."""
@@ -142,15 +145,6 @@ def _last_lines(journal: Path) -> list[bytes]:
             return file.read().rpartition(b"\n")[0].split(b"\n")
     except OSError:
         return [b""]
-
-
-def _ends_whole(path: Path) -> bool:
-    """Return whether a file is empty or ends with a finished line."""
-    with path.open("rb") as file:
-        if file.seek(0, os.SEEK_END) == 0:
-            return True
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 def _numbers(key: str, value: object) -> dict[str, float]:

@@ -11,11 +11,10 @@ from ..records import dataclass
 from ..sources import Joining
 from ..sources.settings import toml
 
-POLICIES = ("tell", "ask", "act")
 THEN = ("sigkill", "sigterm")
-# What a key takes: a text, a list of texts, or a number of at least so much.
+# What a key takes: a text, a list of texts, true or false, or a number of at least so much.
 RUN_KEYS: dict[str, type | float] = {
-    "path": str, "act": str, "policy": str, "then": str, "after": 1.0, "tell": list,
+    "path": str, "act": str, "dry_run": bool, "then": str, "after": 1.0, "tell": list,
     "budget": 1.0, "price": 0.0,
 }  # fmt: skip
 WATCH_KEYS: dict[str, type | float] = {"tell": list, "state": str, "every": 0.1, "metrics": str, "answer": str}
@@ -83,21 +82,17 @@ def _entry(file: Path, run: object, number: int, tell: list[str]) -> WatchEntry:
     if not isinstance(run, dict):
         raise _bad(file, f"run {number} is not a table", "write [[watch.run]]")
     given = _values(file, run, RUN_KEYS, f"run {number}")
-    path, policy, act, then = given.get("path"), given.get("policy", "tell"), given.get("act"), given.get("then")
+    path, then = given.get("path"), given.get("then")
     if not path:
         raise _bad(file, f"run {number} has no path", 'add path = "..."')
-    if policy not in POLICIES:
-        raise _bad(file, f"the policy of {path} is {policy!r}", f"write one of {', '.join(POLICIES)}")
-    if policy != "tell" and act is None:
-        raise _bad(
-            file, f"the policy of {path} is {policy!r}, without an action", 'add act = "sigterm:PID" or the like'
-        )
+    if "dry_run" in given and "act" not in given:
+        raise _bad(file, f"dry_run of {path} is set, without an action", 'add act = "sigterm:PID" or the like')
     if then is not None and then not in THEN:
         raise _bad(file, f"`then` of {path} is {then!r}", f"write one of {', '.join(THEN)}")
     return WatchEntry(
         path if "://" in path else str(file.absolute().parent / path),
-        act if policy != "tell" else None,
-        policy != "act",
+        given.get("act"),
+        given.get("dry_run", True),
         then,
         given.get("after", 300.0),
         tuple(given.get("tell") or tell),
@@ -129,8 +124,8 @@ def _values(file: Path, table: Mapping[str, object], keys: Mapping[str, type | f
             fine = isinstance(value, int | float) and not isinstance(value, bool) and value >= wanted
             form = f"write a number of at least {wanted:g}"
         else:
-            fine = isinstance(value, wanted) and (wanted is str or all(isinstance(one, str) for one in value))  # type: ignore[attr-defined]
-            form = f"write {key} = {'...' if wanted is str else ['...', '...']}"
+            fine = isinstance(value, wanted) and (wanted is not list or all(isinstance(one, str) for one in value))  # type: ignore[attr-defined]
+            form = f"write {key} = {'true or false' if wanted is bool else '...' if wanted is str else ['...', '...']}"
         if not fine:
             raise _bad(file, f"{key} = {value!r} is not valid", form)
     return dict(table)

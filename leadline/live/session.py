@@ -58,11 +58,12 @@ def run(options: Options) -> None:
         store = ends.enter_context(Store(options.state or state_file(options.paths)))
         session = _Session(options, store)
         signals = ends.enter_context(_signals())
-        ends.enter_context(session.beside())
+        session.begin(ends)
         session.watch.start()
         ends.callback(session.watch.end)
         if options.headless:
-            _serve(session, signals)
+            _print(f"watching {', '.join(session.options.paths)}; state in {store.path}")
+            _follow(session, signals, lambda pause: not signals[0].wait(min(pause, TICK)))
         else:
             _show(session, signals)
 
@@ -78,11 +79,6 @@ def _follow(session: _Session, signals: Signals, rest: Callable[[float], bool]) 
             session.watch.ask()
         if not rest(pause):
             return
-
-
-def _serve(session: _Session, signals: Signals) -> None:
-    _print(f"watching {', '.join(session.options.paths)}; state in {session.watch.store.path}")
-    _follow(session, signals, lambda pause: not signals[0].wait(min(pause, TICK)))
 
 
 def _show(session: _Session, signals: Signals) -> None:
@@ -116,19 +112,16 @@ class _Session:
         )
         self.watch = Watch(options, store, looked=self._looked, problem=lambda says: self.said(says))
 
-    @contextlib.contextmanager
-    def beside(self) -> Iterator[None]:
-        """Run what runs beside the watch and ends with it: sending alerts, and the metrics port."""
-        with contextlib.ExitStack() as ends:
-            if self.options.metrics is not None:
-                host, number = metrics.address(self.options.metrics)
-                token = os.environ.get(metrics.TOKEN) or None
-                port = ends.enter_context(metrics.MetricsPort(number, self._samples, host=host, token=token))
-                self.said(f"Metrics: http://{f'[{host}]' if ':' in host else host}:{port.port}/metrics")
-            self._outbox.start()
-            ends.callback(self._outbox.close)
-            ends.enter_context(self._heart)
-            yield
+    def begin(self, ends: contextlib.ExitStack) -> None:
+        """Begin what runs beside the watch and ends with it: sending alerts, and the metrics port."""
+        if self.options.metrics is not None:
+            host, number = metrics.address(self.options.metrics)
+            token = os.environ.get(metrics.TOKEN) or None
+            port = ends.enter_context(metrics.MetricsPort(number, self._samples, host=host, token=token))
+            self.said(f"Metrics: http://{f'[{host}]' if ':' in host else host}:{port.port}/metrics")
+        self._outbox.start()
+        ends.callback(self._outbox.close)
+        ends.enter_context(self._heart)
 
     def settle(self) -> None:
         """Do what follows from what is known by now, in a thread that is left behind while a disk hangs."""

@@ -80,7 +80,10 @@ class Settling:
         if look is None or look.life != watched.cursor.life:
             return
         life = Life(watched.number, watched.identity, look.life, watched.sighting.attempt)
-        standing, growths = self._standing(watched, look), watched.growths
+        growths, attempt = watched.growths, (look.life, look.attempt)
+        standing = self._standings.get(watched.identity)
+        if standing is None or standing.attempt != attempt:
+            standing = self._standings[watched.identity] = _Standing(attempt, growths=growths)
         decision = self._decision(standing, watched, look, actor)
         act = decision.act
         if actor is not None:
@@ -104,12 +107,6 @@ class Settling:
         heard = self._said(standing, watched)
         older = float("-inf") if actor is None else actor.older(self._files(watched))
         return may_act([one for one in heard if one.step > older])
-
-    def _standing(self, watched: Watched, look: Look) -> _Standing:
-        standing, attempt = self._standings.get(watched.identity), (look.life, look.attempt)
-        if standing is None or standing.attempt != attempt:
-            standing = self._standings[watched.identity] = _Standing(attempt, growths=watched.growths)
-        return standing
 
     def _said(self, standing: _Standing, watched: Watched) -> Sequence[Said]:
         """Return what the latest checks of this attempt said, by whichever watch. A reading is large: each is parsed

@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from ..errors import CannotWrite, LeadlineError, MissingExtra
 from ..inside.journal import Appended
@@ -27,16 +26,7 @@ LARGEST = 1 << 26  # bytes of each record; a record that is full is thinned, so 
 
 TIME = 23  # letters of a time that rows of one sample share: "2026/11/15 09:12:20.435"
 THINNEST = 4096  # samples that became one: if a single one is too large, thinning must end
-
-
-class Sampler(Protocol):
-    """Something that is sampled into one record."""
-
-    NAME: str  # of its record
-    HEADER: bytes  # its first line, b"" for none
-
-    def sample(self, now: float) -> bytes:
-        """Return the lines of one sample; none if there is nothing new."""
+Part = Gpus | Processes | LoggedPhases  # what is sampled into one record
 
 
 class Recorder:
@@ -56,9 +46,9 @@ class Recorder:
         to record or no place for it."""
         self.notes: list[str] = []  # what cannot be recorded, and why
         self._say, self._clock, self._every = say, clock, every
-        self._records: list[tuple[Sampler, RecordFile]] = []
+        self._records: list[tuple[Part, RecordFile]] = []
         missing: list[MissingExtra] = []
-        parts: list[Sampler] = []
+        parts: list[Part] = []
         for make in (Gpus, Processes):
             try:
                 parts.append(make(note=self._note))

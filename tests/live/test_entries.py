@@ -46,18 +46,16 @@ def test_a_table_is_read(tmp_path: Path) -> None:
         [[watch.run]]
         path = "a"
         act = "stop"
-        policy = "act"
+        dry_run = false
         then = "sigkill"
         after = 60
         [[watch.run]]
         path = "s3://bucket/b"
         act = "file:/tmp/stop"
-        policy = "ask"
         tell = ["stdout"]
         budget = 2000
         [[watch.run]]
         path = "c"
-        act = "file:/tmp/never"
         """,
     )
     wanted = load(file)
@@ -79,20 +77,20 @@ def test_a_table_is_read(tmp_path: Path) -> None:
         ("[watch]", "names no run"),
         ("[watch]\nlook = 1\n[[watch.run]]\npath='a'", "the key 'look'"),
         ("[[watch.run]]\nact='stop'", "has no path"),
-        ("[[watch.run]]\npath='a'\npolicy='kill'", "policy of a is 'kill'"),
-        ("[[watch.run]]\npath='a'\npolicy='act'", "without an action"),
-        ("[[watch.run]]\npath='a'\npolcy='ask'", "the key 'polcy'"),
+        ("[[watch.run]]\npath='a'\nact='stop'\ndry_run='no'", "dry_run = 'no' is not valid"),
+        ("[[watch.run]]\npath='a'\ndry_run=false", "without an action"),
+        ("[[watch.run]]\npath='a'\npolicy='ask'", "the key 'policy'"),
         ("[[watch.run]]\npath='a'\nbudget='many'", "budget = 'many' is not valid"),
         ("[[watch.run]]\npath='a'\ntell='stdout'", "tell = 'stdout' is not valid"),
         ("[[watch.run]]\npath='a'\n[[watch.run]]\npath='a'", "is named for several runs"),
         (
-            "[[watch.run]]\npath='a'\nact='sigterm:7'\npolicy='act'\n"
-            "[[watch.run]]\npath='b'\nact='sigterm:7'\npolicy='act'",
+            "[[watch.run]]\npath='a'\nact='sigterm:7'\ndry_run=false\n"
+            "[[watch.run]]\npath='b'\nact='sigterm:7'\ndry_run=false",
             "order sigterm:7 is named for several runs",
         ),
         (
-            "[[watch.run]]\npath='a'\nact='sigterm:7'\npolicy='act'\n"
-            "[[watch.run]]\npath='b'\nact='sigint:7:next'\npolicy='act'",
+            "[[watch.run]]\npath='a'\nact='sigterm:7'\ndry_run=false\n"
+            "[[watch.run]]\npath='b'\nact='sigint:7:next'\ndry_run=false",
             "order sigint:7:next is named for several runs",
         ),
     ],
@@ -114,7 +112,7 @@ def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
     trainings = {}
     lines = ["[watch]", f"state = '{tmp_path / 'state.db'}'", "tell = ['stdout']", "every = 0.5"]
-    for name, policy in (("acted", "act"), ("asked", "ask"), ("told", "tell")):
+    for name in ("acted", "asked", "told"):
         log = tmp_path / name / "metrics.jsonl"
         log.parent.mkdir()
         (log.parent / "config.json").write_text(json.dumps({"max_steps": 300}))
@@ -124,8 +122,9 @@ def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: p
         assert training.stdout is not None
         training.stdout.readline()
         trainings[name] = training
-        lines += ["[[watch.run]]", f"path = '{name}'", f"act = 'sigterm:{training.pid}'", f"policy = '{policy}'",
-                  "budget = 300"]  # fmt: skip
+        lines += ["[[watch.run]]", f"path = '{name}'", "budget = 300"]
+        lines += [f"act = 'sigterm:{training.pid}'"] if name != "told" else []
+        lines += ["dry_run = false"] if name == "acted" else []
     file = written(tmp_path, "\n".join(lines))
     watch = subprocess.Popen([sys.executable, "-m", "leadline", "watch", "--config", str(file), "--headless"])
 

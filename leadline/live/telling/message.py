@@ -47,15 +47,6 @@ class Message:
         keys = "\0".join(sorted(alert.key for alert in self.alerts))
         return hashlib.sha256(keys.encode()).hexdigest()[:KEY_LENGTH]
 
-    @property
-    def gravest(self) -> tuple[Alert, ...]:
-        """Return the alerts, critical ones and verdicts first, otherwise in order."""
-        return tuple(sorted(self.alerts, key=_weight))
-
-
-def _weight(alert: Alert) -> tuple[int, bool]:
-    return -SEVERITIES.index(alert.severity), not alert.about.startswith("verdict.")
-
 
 def for_machines(message: Message) -> dict[str, object]:
     """Return the message as plain data, the same for the same alerts."""
@@ -133,8 +124,10 @@ def text(message: Message) -> str:
 
 
 def blocks(message: Message, shown: int) -> list[str]:
-    """Return the parts of the text: the gravest alerts in full, the others counted."""
-    alerts = message.gravest
+    """Return the parts: the gravest alerts in full, critical ones and verdicts first; the others counted."""
+    alerts = sorted(
+        message.alerts, key=lambda one: (-SEVERITIES.index(one.severity), not one.about.startswith(VERDICT))
+    )
     found = [AGAIN] if message.again else []
     found += [f"{title(alert)}\n{body(alert)}" for alert in alerts[:shown]]
     return [*found, counted(rest)] if (rest := alerts[shown:]) else found
