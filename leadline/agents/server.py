@@ -28,17 +28,12 @@ PATH = "/mcp"
 def build(library: Library) -> Server[Any]:
     """Return the server for the runs below the roots."""
     need("mcp.server", extra="mcp", to="serve agents")
-    from mcp.server import Server
-
-    handlers = _answering_calls(library, {tool.name: tool for tool in TOOLS})
-    return Server("leadline", version=__version__, instructions=words.INSTRUCTIONS, **handlers)
-
-
-def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, Any]:
-    """Return the handlers for tools."""
     import anyio.to_thread
     from mcp import types
+    from mcp.server import Server
     from mcp.shared.exceptions import MCPError
+
+    tools = {tool.name: tool for tool in TOOLS}
 
     async def list_tools(ctx: Context[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         told = [
@@ -65,7 +60,8 @@ def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, A
         text = orjson.dumps(told).decode()
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=told)
 
-    return {"on_list_tools": list_tools, "on_call_tool": call_tool}
+    handlers: dict[str, Any] = {"on_list_tools": list_tools, "on_call_tool": call_tool}
+    return Server("leadline", version=__version__, instructions=words.INSTRUCTIONS, **handlers)
 
 
 def _answer(library: Library, tool: Tool, told: Mapping[str, Any]) -> Plain:

@@ -67,7 +67,7 @@ class Base:
     url: str  # without a password
     fails: tuple[type[Exception], ...]  # what it raises when it cannot be used now
     locking = ""  # ends a SELECT whose rows are to be changed
-    spelled: tuple[tuple[str, str], ...]  # what our statements say, and what this database says instead
+    spelled: tuple[tuple[str, str], ...] = ()  # what our statements say, and what this database says instead
     _base: Any
 
     def __init__(self) -> None:
@@ -109,7 +109,6 @@ class Sqlite(Base):
     """One file, no server. Many may read while one writes."""
 
     fails = (sqlite3.Error,)
-    spelled = (("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY"),)
 
     def __init__(
         self,
@@ -172,7 +171,7 @@ class Postgres(Base):
     """A server that many machines write to. Leases go by its clock."""
 
     locking = " FOR UPDATE SKIP LOCKED"
-    spelled = (("BLOB", "BYTEA"), ("%", "%%"), ("?", "%s"))
+    spelled = (("INTEGER PRIMARY KEY", "SERIAL PRIMARY KEY"), ("%", "%%"), ("?", "%s"))
 
     def __init__(self, url: str) -> None:
         super().__init__()

@@ -359,7 +359,7 @@ TABLES = (  # beside `shelf`, which holds the version and the counter of changes
     "CREATE INDEX runs_by_name ON runs (name)",
     "CREATE INDEX runs_by_variant ON runs (project, variant)",
     """CREATE TABLE said (                    -- what people said about runs; never rewritten
-    id SERIAL PRIMARY KEY,
+    id INTEGER PRIMARY KEY,
     identity TEXT NOT NULL,
     at DOUBLE PRECISION NOT NULL,
     who TEXT NOT NULL,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 import numpy as np
 
@@ -51,12 +50,10 @@ def times(run: Run, modified: float | None) -> tuple[float | None, float | None,
     """Return when the first and the last row were written and the usual gap; by the file if rows carry no times."""
     walls = [one.walls[np.isfinite(one.walls)] for one in run.series if one.walls is not None]
     every = np.concatenate([np.empty(0), *walls])
-    if not len(every):
+    last = float(every.max(initial=0.0))
+    if last <= 1e8 or (modified is not None and last > modified + 86400):  # a clock that does not count from 1970
         return None, modified, None
-    first, last = float(every.min()), float(every.max())
-    if modified is not None and last > modified + 86400:  # a clock that does not count seconds since 1970
-        return None, modified, None
-    return (first, last, usual_gap(run)) if last > 1e8 else (None, modified, None)
+    return float(every.min()), last, usual_gap(run)
 
 
 def row_of(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> Row:
@@ -99,30 +96,22 @@ def row_of(found: Row, run: Run, reading: Reading, *, modified: float | None, ma
     )
 
 
-class Called(NamedTuple):
-    """The names of a run."""
-
-    name: str
-    project: str
-    variant: str
-    seed: str | None
-
-
-def called(identity: str, root: str, log: Log | None = None) -> Called:
-    """Return the names of a run: by its path, or, if that holds only the id of its tracker, as its tracker has it.
+def called(identity: str, root: str, log: Log | None = None) -> tuple[str, str, str, str | None]:
+    """Return name, project, variant, and seed of a run: by its path, or, if that holds only the id of its tracker, as
+    its tracker has it.
 
     >>> called("/runs/math/grpo-seed2", "/runs")
-    Called(name='math/grpo-seed2', project='math', variant='math/grpo', seed='2')
-    >>> called("/runs/ppo_7", "/runs"), called("/runs", "/runs").name
-    (Called(name='ppo_7', project='runs', variant='ppo', seed='7'), 'runs')
-    >>> called("/runs/mlflow.db#abc", "/runs").project
+    ('math/grpo-seed2', 'math', 'math/grpo', '2')
+    >>> called("/runs/ppo_7", "/runs"), called("/runs", "/runs")[0]
+    (('ppo_7', 'runs', 'ppo', '7'), 'runs')
+    >>> called("/runs/mlflow.db#abc", "/runs")[1]
     'mlflow.db'
     >>> from ..sources.table import Table
     >>> called("/runs/mlflow.db#abc", "/runs", Log(Table(), label="grpo-seed2", run_id="abc", project="math"))
-    Called(name='math/grpo-seed2', project='math', variant='math/grpo', seed='2')
+    ('math/grpo-seed2', 'math', 'math/grpo', '2')
     """
     if log is not None and log.run_id and log.label and log.run_id in PurePosixPath(identity).name:
-        project = log.project or called(identity, root).project
+        project = log.project or called(identity, root)[1]
         return _parted(f"{project}/{log.label}", project)
     base = root.rstrip("/")
     inside = identity.startswith((f"{base}/", f"{base}#"))
@@ -135,20 +124,19 @@ def called(identity: str, root: str, log: Log | None = None) -> Called:
     return _parted(name, project)
 
 
-def _parted(name: str, project: str) -> Called:
+def _parted(name: str, project: str) -> tuple[str, str, str, str | None]:
     """Return a name without its seed, and the seed."""
     found = list(SEED.finditer(name))
     if not found:
-        return Called(name, project, name, None)
+        return name, project, name, None
     last = found[-1]
     variant = (name[: last.start()] + name[last.end() :]).strip("-_ ") or name
-    return Called(name, project, variant, last[1] or last[2])
+    return name, project, variant, last[1] or last[2]
 
 
 def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
     """Return the row of a run of which only its place is known and, by its log, what its tracker calls it."""
-    name, project, variant, seed = called(identity, unit.root, log)
-    return Row(identity, unit.root, unit.place, name, project, variant, seed, "unreadable")
+    return Row(identity, unit.root, unit.place, *called(identity, unit.root, log), "unreadable")
 
 
 def unreadable(found: Row, says: str, modified: float | None = None) -> Row:
