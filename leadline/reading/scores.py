@@ -79,7 +79,7 @@ def judged_in(view: View) -> Judged | None:
                 score,
                 stretch_of(view.whole, name),
                 None if name == REWARD else view.of(REWARD),
-                tuple(sample.score for batch in view.batches for sample in batch.samples),
+                tuple(sample.score for batch in view.whole.batches for sample in batch.samples),
                 grain(view, score.series),
             )
     return None
