@@ -13,6 +13,7 @@ from .facts.sections import (
     KlCourse,
     KlReward,
     LossNumbers,
+    OtherReward,
     PolicyLoss,
     RewardPeak,
     RewardReading,
@@ -32,7 +33,7 @@ from .questions.level import Trace, silence
 from .questions.shape import AGREED, WORDS, Shape, shape_of, turning_point
 from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance_series, kl_and_reward, near_reference
 from .reading.loss import by_construction, centred, loss_series
-from .reading.scores import other_rewards
+from .reading.scores import component_names, held_out_names
 from .reading.view import View
 from .run import LENGTH, REWARD
 
@@ -42,8 +43,9 @@ BOTH = SAID * SAID  # joint probability: two directions, each at the bar at whic
 
 def reward_of(view: View) -> RewardReading:
     """Return what the training reward does, and what the other rewards do beside it."""
-    reward = view.of(REWARD)
-    others = other_rewards(view)
+    reward, names = view.of(REWARD), (*held_out_names(view), *component_names(view).values())
+    parts = ((name, part, shape_of(part)) for name in names if (part := view.of(name)) is not None)
+    others = tuple(OtherReward(name, did.word, round(did.p, 4), part.start, part.now) for name, part, did in parts)
     if reward is None:
         series = view.run.get(REWARD)
         state = Trajectory("missing") if series is None else Trajectory("not_numbers", points=series.points)

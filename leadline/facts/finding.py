@@ -63,10 +63,6 @@ class Facts:
         """Return the knob they point at, if that depends on them or on what else was found."""
         return self.SUSPECT
 
-    def cause_of_drop(self, step: int) -> Cause | None:
-        """Return what made the reward drop at a step, if they are about that."""
-        return None
-
     @property
     def counts(self) -> bool:
         """Return whether they weigh in the verdict, if their kind does."""

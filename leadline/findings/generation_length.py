@@ -57,7 +57,7 @@ class LengthChange(Facts):
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report that length moved, how, and whether reward moved with it. Says nothing of quality."""
-    batches = view.batches
+    batches = view.whole.batches
     logged, unit = _series(view, batches)
     length = view.of(logged)
     if length is None or length.series.finite.sum() < LEAST:

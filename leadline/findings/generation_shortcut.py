@@ -72,7 +72,7 @@ def _shares(mark: Mark) -> str:
 def detect(view: View) -> tuple[Finding, ...]:
     """Name the phrases that high reward goes with now and did not at first, while the reward rose. A right answer parts
     high from low reward as well, so this is for a reader."""
-    batches, groups = view.batches, joined(view.batches)
+    batches, groups = view.whole.batches, joined(view.whole.batches)
     reward = view.readable(REWARD)
     p = 0.0 if reward is None else p_climbed(reward.curve)
     if len(groups) <= BATCHES or p < SAID:

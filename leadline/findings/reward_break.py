@@ -38,9 +38,6 @@ class RewardBreak(Facts):
         doubt = f" ({span(self.first_step, self.last_step)})" if self.last_step - self.first_step > 1 else ""
         return f"{moved} at step {self.step}{doubt}. {self.cause.say(rose=rose)}"
 
-    def cause_of_drop(self, step: int) -> Cause | None:
-        return self.cause if self.size < 0 and self.first_step <= step <= self.last_step else None
-
     def suspect(self, beside: Beside) -> Suspect | None:
         if self.cause.kind == "prompts":
             return "data", "check", "reward dropped where they changed"

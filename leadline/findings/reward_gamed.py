@@ -177,7 +177,7 @@ def detect(view: View) -> tuple[Finding, ...]:
         unlike, name = evidence.numbers.unlike, "generation.changed"
         if unlike > 0.5:
             moves = (*moves, Move("unlike", 1.0, 1 + unlike))
-        before = [batch.step for batch in view.batches if batch.step < begun.step]
+        before = [batch.step for batch in view.whole.batches if batch.step < begun.step]
         gain, last = _gain_since(view, begun.step), before[-1] if before else None
         facts = ResponsesChanged(moves, *dates, gain, last, old, new, evidence.p > SAID)
     return (Finding(name, round(evidence.p, 4), severity, facts, begun.step, _shown_by(view, evidence, facts)),)
@@ -219,9 +219,9 @@ def _gain_since(view: View, step: int) -> float | None:
 
 def _shown_by(view: View, evidence: GamedEvidence, facts: Gamed | ResponsesChanged) -> tuple[Evidence, ...]:
     """Return where it can be checked: the samples, or the numbers if none were kept."""
-    if not view.batches:
+    if not view.whole.batches:
         first, last = view.run.first_step or 0, view.run.last_step or 0
         named = ((CUT, evidence.numbers.cut > 0.5), (KL, evidence.numbers.unlike > 0.5))
         return tuple(Evidence(name, first, last) for name, told in named if told)
     samples = tuple(sample for sample in (facts.old, facts.new) if sample is not None)
-    return (Evidence("rollouts", view.batches[0].step, view.batches[-1].step, samples=samples),)
+    return (Evidence("rollouts", view.whole.batches[0].step, view.whole.batches[-1].step, samples=samples),)

@@ -115,7 +115,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if standing is None:
         return ()
     steps, dead = _dead_steps(view.run)
-    p, since = _nearly_all(steps, dead) if len(steps) else _tied_samples(view.batches)
+    p, since = _nearly_all(steps, dead) if len(steps) else _tied_samples(view.whole.batches)
     # A few groups among samples do not speak for all groups.
     severity: Severity = "note" if standing.place == "top" else "critical" if len(steps) else "concern"
     if p < SAID:
@@ -177,8 +177,8 @@ def _evidence(view: View, *more: str) -> tuple[Evidence, ...]:
     names = (REWARD, ZERO_STD, GRADIENT, *more)
     series = [series for series in map(view.run.get, names) if series is not None and series.points]
     spans = [Evidence(logged.name, int(logged.steps[0]), int(logged.steps[-1])) for logged in series]
-    if view.batches:
-        last = view.batches[-1]
+    if view.whole.batches:
+        last = view.whole.batches[-1]
         spans.append(
             Evidence("rollouts", last.step, last.step, samples=tuple(map(shortened, by_score((last,))[:SHOWN])))
         )

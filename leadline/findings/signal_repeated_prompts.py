@@ -49,5 +49,5 @@ def detect(view: View) -> tuple[Finding, ...]:
     if share <= 0.5 or not len(new) or not len(old):
         return ()
     facts = RepeatedPrompts(len(first), share, float(new.mean()), float(old.mean()))
-    spans = (Evidence("rollouts", view.batches[0].step, view.batches[-1].step),)
+    spans = (Evidence("rollouts", view.whole.batches[0].step, view.whole.batches[-1].step),)
     return (Finding("signal.repeated_prompts", 1.0, "note", facts=facts, evidence=spans),)

@@ -14,6 +14,7 @@ import numpy as np
 from ..curve.cells import LEAST
 from ..facts.finding import SAID, Cause, Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, ReasonKind, Verdict
+from ..findings.reward_break import RewardBreak
 from ..plan import Plan
 from ..questions.direction import p_at_rest, p_rising
 from ..questions.fall import Ranking, fall_in_last_rows, fall_of, p_below_its_best
@@ -94,10 +95,11 @@ def _beginning(judged: Judged) -> Judgement:
 
 def _cause(findings: Sequence[Finding], reason: Reason) -> Cause | None:
     """Return what made the reward drop, if the drop that is the reason was sudden and its cause is known."""
-    if reason.kind != "fallen" or reason.since_step is None:
+    step, breaks = reason.since_step, (one.facts for one in findings if isinstance(one.facts, RewardBreak))
+    if reason.kind != "fallen" or step is None:
         return None
-    causes = (finding.facts.cause_of_drop(reason.since_step) for finding in findings)
-    cause = next((cause for cause in causes if cause is not None), None)
+    causes = (one.cause for one in breaks if one.size < 0 and one.first_step <= step <= one.last_step)
+    cause = next(causes, None)
     return cause if cause is not None and cause.kind in ("event", "prompts", "outside") else None
 
 

@@ -34,27 +34,10 @@ class Meant:
     """All findings that mean one thing."""
 
     findings: tuple[Finding, ...]
-
-    @property
-    def p(self) -> float:
-        """The probability of it. Findings about one decay are not independent, so the surest speaks for all."""
-        return max((found.p for found in self.findings), default=0.0)
-
-    @property
-    def since(self) -> int | None:
-        """The step since when."""
-        return min((found.since_step for found in self.findings if found.since_step is not None), default=None)
-
-    @property
-    def since_between(self) -> tuple[int, int] | None:
-        """The interval of that step, where one is known."""
-        known = (found.facts.since_between for found in self.findings if found.since_step == self.since)
-        return next((interval for interval in known if interval is not None), None)
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the findings, each once."""
-        return tuple(dict.fromkeys(found.id for found in self.findings))
+    p: float  # of it. Findings about one decay are not independent, so the surest speaks for all
+    since: int | None
+    since_between: tuple[int, int] | None  # the interval of that step, where one is known
+    ids: tuple[str, ...]  # of the findings, each once
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +76,12 @@ def weigh(findings: Sequence[Finding], first_step: int) -> Weighed:
     known = [found for found in findings if found.severity in SERIOUS and found.facts.counts]
 
     def meant(meaning: Meaning) -> Meant:
-        return Meant(tuple(found for found in known if meaning == found.facts.MEANS))
+        mine = tuple(found for found in known if meaning == found.facts.MEANS)
+        since = min((found.since_step for found in mine if found.since_step is not None), default=None)
+        between = (found.facts.since_between for found in mine if found.since_step == since)
+        dated = next((interval for interval in between if interval is not None), None)
+        ids = tuple(dict.fromkeys(found.id for found in mine))
+        return Meant(mine, max((found.p for found in mine), default=0.0), since, dated, ids)
 
     gamed, degraded = meant("gamed"), meant("degraded")
     until = min((_counts_until(found, first_step) for found in (*gamed.findings, *degraded.findings)), default=None)

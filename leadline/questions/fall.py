@@ -161,20 +161,9 @@ class Ranking:
 
     steps: Steps
     values: Values  # (paths, steps), discounted
+    means: Values
+    best: int  # its place, the earliest of equals: less drift for the same reward
     slack: float = 0.0  # what is lower by less is as good: the earliest of those, where every later step costs drift
-
-    @property
-    def means(self) -> Values:
-        means: Values = self.values.mean(axis=0)
-        return means
-
-    @property
-    def best(self) -> int:
-        """The place of the best, the earliest of equals: less drift for the same reward. Levels at an edge or beside a
-        jump are known less well: of many such places the highest is often the luckiest."""
-        own = self.values / (float(np.abs(self.values).max()) or 1.0)  # squares of huge numbers are none
-        place = int(highest_in((own.mean(axis=0) - CAUTION * own.std(axis=0))[None])[0])
-        return int(np.argmax(self.means >= self.means[place] - self.slack)) if self.slack > 0 else place
 
     @property
     def wins(self) -> Values:
@@ -215,7 +204,12 @@ def rank(
         levels = levels + LOCAL * (local_fit(trace.series, seen, width) - levels.mean(axis=0))
     if p_gamed > 0 and gone is not None:
         levels = _discounted(levels, gone, p_gamed, scale)
-    return Ranking(np.asarray(steps, dtype=np.int64), levels, slack)
+    # Levels at an edge or beside a jump are known less well: of many such places the highest is often the luckiest.
+    own, means = levels / (float(np.abs(levels).max()) or 1.0), levels.mean(axis=0)  # squares of huge numbers are none
+    best = int(highest_in((own.mean(axis=0) - CAUTION * own.std(axis=0))[None])[0])
+    if slack > 0:
+        best = int(np.argmax(means >= means[best] - slack))
+    return Ranking(np.asarray(steps, dtype=np.int64), levels, means, best, slack)
 
 
 def logged_steps(trace: Trace) -> list[int]:

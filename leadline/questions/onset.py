@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve.cells import LEAST, tame
+from ..curve.curve import TENTHS
 from ..curve.noise import memory_of
 from ..digits import first_highest
 from ..facts.finding import SAID
@@ -29,32 +30,20 @@ class Onset:
     name: str
     dates: Values
     weights: Values  # of the dates; they add up to 1
-
-    def quantile(self, share: float) -> float:
-        place = int(np.searchsorted(np.cumsum(self.weights), share * (1 - 1e-9)))
-        return float(self.dates[min(place, len(self.dates) - 1)])
-
-    @property
-    def low(self) -> float:
-        return self.quantile(0.1)
+    low: float  # an 80 % interval of the date, and its middle
+    middle: float
+    high: float
 
     @property
     def point_before(self) -> float:
         """The last point before its interval: what lies between the two was not seen."""
         return float(self.dates[max(int(np.searchsorted(self.dates, self.low)) - 1, 0)])
 
-    @property
-    def middle(self) -> float:
-        return self.quantile(0.5)
-
-    @property
-    def high(self) -> float:
-        return self.quantile(0.9)
-
     @classmethod
     def known(cls, name: str, step: int, before: int | None = None) -> Onset:
         """Something whose step is known; `before`: the last point before it, where only points are known."""
-        return cls(name, np.array([float(step if before is None else before), float(step)]), np.array([0.0, 1.0]))
+        dates = np.array([float(step if before is None else before), float(step)])
+        return cls(name, dates, np.array([0.0, 1.0]), step, step, step)
 
     def before(self, other: Onset) -> float:
         """How likely this came first."""
@@ -79,8 +68,9 @@ def onset_in(series: Series, window: tuple[float, float]) -> Onset | None:
     moved = float(weights.mean())
     if not moved / (moved + float(np.exp(-top))) > SAID:
         return None
-    together = np.bincount(moves.begins, weights=weights / weights.sum(), minlength=len(steps))
-    return Onset(series.name, steps, together.astype(np.float64))
+    together = np.bincount(moves.begins, weights=weights / weights.sum(), minlength=len(steps)).astype(np.float64)
+    places = np.searchsorted(np.cumsum(together), np.array([TENTHS[0], 0.5, TENTHS[1]]) * (1 - 1e-9))
+    return Onset(series.name, steps, together, *steps[np.minimum(places, len(steps) - 1)].tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -59,7 +59,7 @@ def chart_data(
         charts,
         bands,
         _kl_path(view, bands.get(REWARD)),
-        shown_samples(view.batches, kept=bool(view.run.rollouts)),
+        shown_samples(view.whole.batches, kept=bool(view.run.rollouts)),
         _machine(view.run),
         _neighbours(view.run, conflicts),
         series,

@@ -43,21 +43,24 @@ def loss_series(run: Run) -> Series | None:
 
 def by_construction(run: Run, loss: Series) -> PolicyLoss | None:
     """Return why this loss says nothing about learning, whatever the policy does; None if it may."""
-    values = loss.numbers
-    return _zero(run, values) or _is_kl(run, loss) or _centred(run, values)
+    values, config = loss.numbers, run.config
+    zeros = int((values == 0).sum())
+    if zeros >= NEARLY_ALL * len(values):
+        one_update = centred(run) and (config.updates_per_batch or 1) == 1
+        numbers = LossNumbers(points=len(values), zeros=zeros)
+        return _nothing("one_update" if one_update else "zero_advantages", numbers)
+    if (penalty := _is_kl(run, loss)) is not None:
+        return penalty
+    # One update on each batch with centered advantages: whatever is left stays within its own scatter of zero. Where
+    # the data disagree, it is weighted by tokens, or holds another term.
+    alone = not config.kl_coefficient or config.kl_place == "reward"
+    if alone and config.updates_per_batch == 1 and centred(run) and (len(values) < 2 or about_zero(values)):
+        return _nothing("one_update", LossNumbers(points=len(values)))
+    return None
 
 
 def _nothing(because: Explanation, numbers: LossNumbers) -> PolicyLoss:
     return PolicyLoss(pattern="by_construction", because=because, numbers=numbers)
-
-
-def _zero(run: Run, values: Values) -> PolicyLoss | None:
-    zeros = int((values == 0).sum())
-    if zeros < NEARLY_ALL * len(values):
-        return None
-    numbers = LossNumbers(points=len(values), zeros=zeros)
-    one_update = centred(run) and (run.config.updates_per_batch or 1) == 1
-    return _nothing("one_update" if one_update else "zero_advantages", numbers)
 
 
 def _is_kl(run: Run, loss: Series) -> PolicyLoss | None:
@@ -84,17 +87,6 @@ def _line(x: Values, y: Values) -> tuple[float, float]:
     x, y = x - x.mean(), y - y.mean()
     xx, yy, xy = float(x @ x), float(y @ y), float(x @ y)
     return (xy / xx * (up / across), xy * xy / (xx * yy)) if xx > 0 and yy > 0 else (0.0, 0.0)
-
-
-def _centred(run: Run, values: Values) -> PolicyLoss | None:
-    """One update on each batch with centred advantages: whatever is left stays within its own scatter of zero."""
-    config = run.config
-    one_update = config.updates_per_batch == 1 and centred(run)
-    if not one_update or (config.kl_coefficient and config.kl_place != "reward"):
-        return None
-    if len(values) > 1 and not about_zero(values):
-        return None  # the data disagree: it is weighted by tokens, or holds another term
-    return _nothing("one_update", LossNumbers(points=len(values)))
 
 
 def about_zero(values: Values) -> bool:

@@ -17,12 +17,11 @@ import numpy as np
 
 from ..curve.cells import LEAST
 from ..facts.finding import SAID
-from ..facts.sections import Missing, OtherReward
+from ..facts.sections import Missing
 from ..plan import Plan
 from ..questions.direction import p_visibly_grew
 from ..questions.fall import p_below_its_best, p_fallen, top_step
 from ..questions.level import FEW_POINTS, SPELL, Trace
-from ..questions.shape import shape_of
 from ..records import dataclass
 from ..run import REWARD, Run, Series
 from ..text.numbers import calm
@@ -80,18 +79,10 @@ def judged_in(view: View) -> Judged | None:
                 score,
                 stretch_of(view.whole, name),
                 None if name == REWARD else view.of(REWARD),
-                tuple(sample.score for batch in view.batches for sample in batch.samples),
+                tuple(sample.score for batch in view.whole.batches for sample in batch.samples),
                 grain(view, score.series),
             )
     return None
-
-
-def other_rewards(view: View) -> tuple[OtherReward, ...]:
-    """Return each held-out reward and what it does, then each component of the training reward; none where it has only
-    one, which is itself."""
-    names = (*held_out_names(view), *component_names(view).values())
-    parts = ((name, part, shape_of(part)) for name in names if (part := view.of(name)) is not None)
-    return tuple(OtherReward(name, did.word, round(did.p, 4), part.start, part.now) for name, part, did in parts)
 
 
 def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from ..questions.fall import fall_of, p_fallen
 from ..questions.level import Trace
 from ..records import dataclass, field
 from ..run import REWARD, Run, Series
-from ..text.sampler import Batch
 from .breaks import breaks_of
 from .outage import Outage
 from .whole import Whole, asked_once
@@ -63,11 +62,6 @@ class View:
         if way in ("rose", "fell"):
             return way
         return None if reward.curve.breaks or p_fallen(reward.curve) > 0.5 else "unclear"
-
-    @property
-    def batches(self) -> tuple[Batch, ...]:
-        """The samples looked at, by step."""
-        return self.whole.batches
 
     def names(self, wanted: Callable[[str], object]) -> tuple[str, ...]:
         """Return the canonical names of logged series that are wanted, in the dialect's order."""

@@ -9,7 +9,7 @@ import numpy as np
 from ..questions.changes import GROWN
 from ..questions.level import SPELL
 from ..records import dataclass
-from ..run import Flags, Phases, Run, Steps, Values
+from ..run import Flags, Phases, Run, Steps, Values, no_values
 
 WORTH_TIME = 0.05  # of the time of a step: less is not worth acting on
 
@@ -120,20 +120,13 @@ def still_from(run: Run) -> float | None:
     stopped."""
     if run.written_at is None or max((series.points for series in run.series), default=0) < SPELL:
         return None
-    pauses = _pauses(run)
+    times, took, pauses = step_times(run), run.get("time/step"), no_values()
+    if times is not None:
+        pauses = np.diff(times.ends)
+    elif took is not None:  # rows that carry no times, by how long they say their steps took
+        known = np.isfinite(took.values) & (took.values > 0)
+        between = np.diff(took.steps, prepend=took.steps[:1] - 1)  # a row may stand for several steps
+        pauses = (took.values * between)[known]
     if len(pauses) < SPELL:
         return run.written_at + 24 * LEAST_SILENCE
     return run.written_at + max(LONG * float(np.median(pauses)), GROWN * float(np.max(pauses)), LEAST_SILENCE)
-
-
-def _pauses(run: Run) -> Values:
-    """Return seconds between rows: by the times they carry, else as the steps say they took."""
-    times = step_times(run)
-    if times is not None:
-        return np.diff(times.ends)
-    took = run.get("time/step")
-    if took is None:
-        return np.empty(0)
-    known = np.isfinite(took.values) & (took.values > 0)
-    between = np.diff(took.steps, prepend=took.steps[:1] - 1)  # a row may stand for several steps
-    return (took.values * between)[known]

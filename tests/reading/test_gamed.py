@@ -203,7 +203,7 @@ def test_new_prompts_do_not_undo_what_was_proven_before_them() -> None:
     assert evidence.outcome == "gamed"
     assert evidence.begun is not None
     assert 80 <= evidence.begun.step <= 105
-    assert gather(anew, View(anew).batches, 151).outcome == "none"
+    assert gather(anew, View(anew).whole.batches, 151).outcome == "none"
 
 
 @pytest.mark.parametrize(("first", "last"), [(0.6, 0.7), (0.4, 0.7), (0.5, 0.9), (0.97, 1.1)])
@@ -226,7 +226,9 @@ def test_what_was_proven_and_is_over_is_not_held_against_new_prompts() -> None:
         return (ONE if 0.4 < share < 0.7 else story(dice)), dice.random()
 
     anew = asked_anew(made(healed), 130)
-    assert gather(anew.until(130), [batch for batch in View(anew).batches if batch.step <= 130]).outcome == "gamed"
+    assert (
+        gather(anew.until(130), [batch for batch in View(anew).whole.batches if batch.step <= 130]).outcome == "gamed"
+    )
     assert not evidence_of(View(anew).whole).proven
 
 
