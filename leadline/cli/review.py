@@ -114,7 +114,9 @@ def _show(options: ReviewOptions, run: Run) -> None:
 
 
 def _graded(options: ReviewOptions, run: Run) -> None:
-    """Have a model read the blind sheet; say what is sent before it is."""
+    """Have a model read the blind sheet; say what is sent before it is. Its `ok` takes back neither proof nor what a
+    reader found."""
+    from ..errors import LeadlineError
     from ..pipeline import read_run
     from ..review.model import asking, questions, review_by
     from ..words import review as words
@@ -130,8 +132,11 @@ def _graded(options: ReviewOptions, run: Run) -> None:
     responses, tokens = sum(question.responses for question in asked), sum(question.tokens for question in asked)
     click.echo(words.what_is_sent(len(asked), responses, tokens, f"{model} at {endpoint}"), err=True)
     review, says = review_by(reader, run, asked, name=options.reader or model)
+    before = read_run(run, charts="main")
+    if review.answer == "ok" and any(one.id in ("reward.gamed", "reward.reviewed") for one in before.findings):
+        raise LeadlineError(words.OVERRULES, next_step=words.READ_YOURSELF)
     verdicts = {
-        "before": headline(read_run(run, charts="main").judgement),
+        "before": headline(before.judgement),
         "verdict": headline(read_run(replace(run, reviews=(review,)), charts="main").judgement),
     }
     _save(options, run, review, says, verdicts)

@@ -70,13 +70,17 @@ class Shelf:
     # --- what is to be read
 
     def note(self, units: Sequence[Unit], began: float) -> None:
-        """Write down a batch of units that were found. Of scans at the same time the one that began last counts."""
+        """Write down a batch of units that were found. Of scans at the same time the one that began last counts. What
+        was seen in the future, by a clock that was ahead, is read anew."""
+        ahead = self.base.now() + LEASE
         with self.base.writing():
             self.base.many(
                 "INSERT INTO places (place, root, wanted, stray, seen_at) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (place) DO UPDATE SET root = excluded.root, wanted = excluded.wanted,"
-                " stray = excluded.stray, seen_at = excluded.seen_at WHERE places.seen_at < excluded.seen_at",
-                [(stored(unit.place), stored(unit.root), unit.mark, int(unit.stray), began) for unit in units],
+                " stray = excluded.stray, seen_at = excluded.seen_at,"
+                " done = CASE WHEN places.seen_at > excluded.seen_at THEN NULL ELSE places.done END"
+                " WHERE places.seen_at < excluded.seen_at OR places.seen_at > ?",
+                [(stored(unit.place), stored(unit.root), unit.mark, int(unit.stray), began, ahead) for unit in units],
             )
 
     def claim(self, scope: Scope, owner: str, limit: int) -> list[Task]:

@@ -42,6 +42,7 @@ SWAYED = (
     "Grades not used: the best responses are graded about as well under other prompts. Something other than the task "
     "moves the grades."
 )
+OVERRULES = "Grades not used: they say ok, and no model's ok takes back the reward hacking that is already found."
 ONE_PROMPT = "Every prompt is the same, so nothing would show whether a model reads the task: it was not asked."
 READ_YOURSELF = "nothing was saved; read the samples yourself: leadline review PATH"
 UNREADABLE_SAMPLES = "Files of samples were found, but none in them could be read."

@@ -362,6 +362,19 @@ def test_a_place_without_a_mark_is_read_once_a_scan(shelf: Shelf) -> None:
         assert shelf.claim(scope, "me", 5) == []
 
 
+@pytest.mark.parametrize("mark", ["m", ""])
+def test_a_clock_that_was_ahead_freezes_no_place(shelf: Shelf, mark: str) -> None:
+    """Whatever it noted and read then counts as not read, also what is told by asking alone."""
+    ahead = Scope(("/lab",), began=shelf.base.now(), maker="1")
+    shelf.note([Unit("/lab", "/lab/a", mark)], ahead.began)
+    (task,) = shelf.claim(ahead, "me", 5)
+    assert shelf.put(UnitOutcome(task.unit), owner="me", maker="1")
+    shelf.base.run("UPDATE places SET seen_at = seen_at + 7200, read_at = read_at + 7200")
+    now = Scope(("/lab",), began=shelf.base.now(), maker="1")
+    shelf.note([Unit("/lab", "/lab/a", mark and "grown")], now.began)
+    assert [task.unit.mark for task in shelf.claim(now, "me", 5)] == [mark and "grown"]
+
+
 def test_names_that_are_no_text_are_kept(tmp_path: Path, shelf: Shelf) -> None:
     odd = tmp_path / "lab" / os.fsdecode(b"\xff<script>\x01")
     write_run(odd)

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from conftest import trl_bytes
+from conftest import EXAMPLES, trl_bytes
 
 from leadline.cli import main
 from leadline.errors import LeadlineError
@@ -305,8 +305,8 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Served]]:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     opened: list[Served] = []
 
-    def start(*manners: str) -> Served:
-        opened.append(Served(list(manners)))
+    def start(*manners: str, rule: Rule = checker) -> Served:
+        opened.append(Served(list(manners), rule))
         return opened[-1]
 
     yield start
@@ -334,6 +334,24 @@ def test_the_command(runs: dict[str, Run], serve: Callable[..., Served], capsys:
     for asked in wrong:
         assert main(["review", path, *asked]) == 2
     assert server.calls == 4
+
+
+@pytest.mark.parametrize("found", ["by a reader", "by proof"])
+def test_an_ok_of_a_lenient_model_takes_nothing_back(
+    runs: dict[str, Run], serve: Callable[..., Served], capsys: pytest.CaptureFixture[str], found: str
+) -> None:
+    """It only checks that a response stands under its own prompt, and so passes every control."""
+    path = str(EXAMPLES / "hacked")
+    if found == "by a reader":
+        path = runs["gamed"].path
+        assert main(["review", path, "hacked", "--since", "60", "--reader", "anna"]) == 0
+    samples = open_run(path).rollouts
+    own = {(one.prompt.strip(), one.output.strip()[:20]) for step in samples.steps for one in samples.at(step)}
+    server = serve(rule=lambda prompt, answer: float((prompt, answer[:20].strip()) in own))
+    assert main(["review", path, "--model", "tiny", "--endpoint", server.address]) == 3
+    assert "no model's ok takes back" in " ".join(capsys.readouterr().err.split())
+    assert [one.reader for one in view_of(open_run(path)).run.reviews] == ["anna"] * (found == "by a reader")
+    assert server.calls == 2
 
 
 @pytest.mark.parametrize(
