@@ -178,7 +178,7 @@ class Keeper:
             keys = [alert["key"] for alert in message["alerts"]]
             received.update(keys)
             warned.update(keys if AGAIN in message["text"] else ())
-        base = sqlite3.connect(f"file:{self.state}?mode=ro", uri=True)
+        base = sqlite3.connect(f"file:{self.state}?mode=rw", uri=True)  # which undoes what was half written
         states = dict(base.execute("SELECT key, state FROM deliveries JOIN alerts ON alerts.id = deliveries.alert"))
         base.close()
         return received, states, warned
