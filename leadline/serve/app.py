@@ -31,7 +31,7 @@ URGENT = 6  # runs on the first page for each reason
 DAY = 86400.0
 MOST_COMPARED = 20
 LARGEST_FORM = 65536  # bytes
-WHO = "leadline_who"  # cookie
+WHO, SINCE, LAST = "leadline_who", "leadline_since", "leadline_last"  # cookies; the script writes the last two
 YEAR = 365 * 86400
 PAGES = 64  # of rows that are kept, a second each: what goes by the clock alone, such as silence, may be as old
 FRAMED = {"content-security-policy": "frame-ancestors 'self'", "x-frame-options": "SAMEORIGIN"}
@@ -90,16 +90,21 @@ def _json(value: object) -> Response:
 
 
 def _visitor(request: Request) -> Visitor:
-    return Visitor(_state(request).doors.may_act, unquote(request.cookies.get(WHO, ""))[:80])
+    doors, told = _state(request).doors, request.cookies
+    last = told.get(SINCE) or told.get(LAST) or ""
+    since = float(last) if last.isdecimal() and len(last) < 12 else None
+    return Visitor(doors.may_act, unquote(told.get(WHO, ""))[:80], since)
 
 
 def _triage(request: Request) -> Response:
     shelf, now, visitor = _state(request).shelf, time.time(), _visitor(request)
     title = words.GROUPS["person"]
-    return _kept(request, title, lambda: pages.triage(*query.triage(shelf, now, URGENT), now, visitor), visitor)
+    return _kept(
+        request, title, lambda: pages.triage(*query.triage(shelf, now, URGENT, visitor.since), now, visitor), visitor
+    )
 
 
-def _kept(request: Request, title: str, made: Callable[[], str], visitor: Visitor) -> Response:
+def _kept(request: Request, title: str, made: Callable[[], str], visitor: Visitor | None = None) -> Response:
     """Return a page of rows, with all that changed until now. The counter is asked first: what is newer is told."""
     state, here = _state(request), request.url.path
     change = state.shelf.change

@@ -26,6 +26,7 @@ class Visitor:
 
     may_act: bool = False
     name: str = ""  # as given the last time
+    since: float | None = None  # their last visit
 
 
 def h(text: object, most: int = 400) -> str:
@@ -54,7 +55,14 @@ SEARCH = (
 )
 
 
-def triage(counts: Mapping[Group, int], needy: Sequence[Needy], now: float, visitor: Visitor) -> str:
+def triage(
+    counts: Mapping[Group, int],
+    new: Sequence[RowNow],
+    fresh: int,
+    needy: Sequence[Needy],
+    now: float,
+    visitor: Visitor,
+) -> str:
     tiles = "".join(
         f'<li class="tile {group}"><a href="/runs?{urlencode({"group": group})}"><b>{counts.get(group, 0)}</b> '
         f"<span>{h(words.GROUPS[group])}</span></a></li>"
@@ -65,11 +73,19 @@ def triage(counts: Mapping[Group, int], needy: Sequence[Needy], now: float, visi
     if not needy:
         says = words.NOTHING_NEEDED if sum(counts.values()) else words.NOTHING_KEPT
         return f"<h1>{h(words.GROUPS['person'])}</h1>{groups}<p>{h(says)}</p>"
-    listed = ""
+    parts = []
+    if new:
+        seen = f'<button type="button" id="seen">{h(words.MARK_SEEN)}</button>'
+        count = f'<span class="count">{h(words.found(len(new), fresh))}</span>'
+        parts.append(
+            f'<section class="new"><h2>{h(words.new_since(visitor.since, now))} {count} {seen}</h2>'
+            f"{_listed(new, now, visitor, mixed=True)}</section>"
+        )
     for title, over in ((words.STILL_RUNNING, False), (words.ENDED_LATELY, True)):
         reasons = [reason for reason in needy if reason.over == over]
         if reasons:
-            listed += f"<h2>{h(title)}</h2>{''.join(_needy(reason, now, visitor) for reason in reasons)}"
+            parts.append(f"<h2>{h(title)}</h2>{''.join(_needy(reason, now, visitor) for reason in reasons)}")
+    listed = "".join(parts)
     if visitor.may_act:
         listed = (
             f'<form class="says" method="post" action="/say"><div class="bar">{_bulk(visitor)}</div>{listed}</form>'
@@ -110,18 +126,25 @@ def _needy(reason: Needy, now: float, visitor: Visitor) -> str:
     return (
         f'<section class="need-{h(reason.need)}"><h3><span class="badge">{h(words.need_called(reason.need))}</span> '
         f'<span class="count">{reason.count}</span> <span class="do">{h(do)}</span>{more}{all_of_them}</h3>'
-        f'<ol class="urgent">{"".join(_urgent(one, now, visitor) for one in reason.lines)}</ol></section>'
+        f"{_listed(reason.lines, now, visitor)}</section>"
     )
 
 
-def _urgent(one: RowNow, now: float, visitor: Visitor) -> str:
-    row, need = one.row, one.need or ""
+def _listed(lines: Sequence[RowNow], now: float, visitor: Visitor, *, mixed: bool = False) -> str:
+    listed = "".join(_urgent(one, now, visitor, mixed=mixed) for one in lines)
+    return f'<ol class="urgent">{listed}</ol>' if listed else ""
+
+
+def _urgent(one: RowNow, now: float, visitor: Visitor, *, mixed: bool) -> str:
+    row, need, heading = one.row, one.need or "", "h3" if mixed else "h4"  # below the title of its need, if it has one
     facts = [
         f"step {words.steps(row.last_step, row.planned_steps)}",
         f"{words.amount(row.gpu_hours_left)} GPU-h left" if row.gpu_hours_left else "",
         words.ago(row.last_at, now),
         one.handed_to or "",
     ]
+    badge = mixed and need in words.NOT_IN_HEADLINE
+    called = f'<span class="badge">{h(words.need_called(need))}</span> ' if badge else ""
     box = button = ""
     if visitor.may_act:
         box = f'<input type="checkbox" name="run" value="{one.key}" aria-label="Select {h(row.name, 160)}">'
@@ -130,9 +153,9 @@ def _urgent(one: RowNow, now: float, visitor: Visitor) -> str:
             f"{h(words.ACKNOWLEDGE)}</button>"
         )
     return (
-        f'<li class="need-{h(need)}">{box}<h4 title="{h(row.name)}">'
-        f'<a href="/run/{one.key}">{h(row.name, 160)}</a></h4>{spark(row)}'
-        f'<p class="why" title="{h(f"{row.says}. {_do(row, need)}")}">{_headline(row)}</p>'
+        f'<li class="need-{h(need)}">{box}<{heading} title="{h(row.name)}">'
+        f'<a href="/run/{one.key}">{h(row.name, 160)}</a></{heading}>{spark(row)}'
+        f'<p class="why" title="{h(f"{row.says}. {_do(row, need)}")}">{called}{_headline(row)}</p>'
         f'<p class="facts">{"".join(f"<span>{h(fact)}</span>" for fact in facts if fact)}</p>{button}</li>'
     )
 

@@ -55,6 +55,9 @@ GROUP = (
 URGENCY = (
     "CASE " + " ".join(f"WHEN now_needs = '{need}' THEN {place}" for place, need in enumerate(NEEDS)) + " ELSE 99 END"
 )
+
+
+SINCE = "CASE now_needs WHEN 'silent' THEN quiet_at WHEN 'seeds' THEN seeds_at ELSE need_at END"
 ASKED = f"{FIELDS}, key, now_group, now_needs, handed_to"
 RANK = "COALESCE(gpu_hours_left, hours_left, 0) DESC, last_at DESC, name"  # what is at stake goes first
 OVER = f"CASE WHEN ended IN ({_FINISHED}) THEN 1 ELSE 0 END"
@@ -91,7 +94,7 @@ class RowNow:
 
 
 TOLD = (
-    f"(SELECT {FIELDS}, key, handed_to, now_group, now_needs"
+    f"(SELECT {FIELDS}, key, handed_to, now_group, now_needs, {SINCE} AS now_since"
     f" FROM (SELECT runs.*, {GROUP} AS now_group, {NEED} AS now_needs FROM runs) AS needing) AS told"
 )
 
@@ -162,23 +165,37 @@ class Needy:
     lines: tuple[RowNow, ...]
 
 
-def triage(shelf: Shelf, now: float, most: int) -> tuple[dict[Group, int], list[Needy]]:
-    """Return how many runs there are in each group, and those that need attention by reason, what still runs first, at
-    most `most` of each."""
+def triage(
+    shelf: Shelf, now: float, most: int, since: float | None = None
+) -> tuple[dict[Group, int], list[RowNow], int, list[Needy]]:
+    """Return how many runs there are in each group; those that came to need attention after `since`, and how many they
+    are; and the others by reason, what still runs first. At most `most` of each."""
     reason = f"now_group, now_needs, {OVER}"
+    found = _rows(shelf, f"{reason}, COUNT(*)", f"GROUP BY {reason}", (), now)
     groups: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     many: dict[tuple[bool, str], int] = {}
-    for group, need, over, count in _rows(shelf, f"{reason}, COUNT(*)", f"GROUP BY {reason}", (), now):
+    for group, need, over, count in found:
         groups[group] += int(count)
         if group == "person":
             many[bool(over), need] = int(count)
+    new: list[RowNow] = []
+    fresh = 0
+    if since is not None:
+        where = f"WHERE now_group = 'person' AND now_since > ? ORDER BY {URGENCY}, {OVER}, {RANK} LIMIT ?"
+        found = _rows(shelf, f"COUNT(*) OVER (), {ASKED}", where, (since, 2 * most), now)
+        new = [_line(values) for _, *values in found]
+        fresh = int(found[0][0]) if found else 0
     nth = f"ROW_NUMBER() OVER (PARTITION BY now_needs, {OVER} ORDER BY {RANK}) AS nth"
     ranked = f"(SELECT told.*, {nth} FROM {TOLD} WHERE now_group = 'person') AS told"
+    told = {line.key for line in new}
     shown: dict[tuple[bool, str], list[RowNow]] = {}
-    for line in map(_line, _rows(shelf, ASKED, "WHERE nth <= ? ORDER BY nth", (most,), now, ranked)):
-        shown.setdefault((line.row.ended in FINISHED, line.need or ""), []).append(line)
+    for line in map(_line, _rows(shelf, ASKED, "WHERE nth <= ? ORDER BY nth", (most + len(new),), now, ranked)):
+        of_reason = shown.setdefault((line.row.ended in FINISHED, line.need or ""), [])
+        if line.key not in told and len(of_reason) < most:
+            of_reason.append(line)
     order = sorted(many, key=lambda one: (one[0], NEEDS.index(one[1])))
-    return groups, [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
+    needy = [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
+    return groups, new, fresh, needy
 
 
 def choices(shelf: Shelf) -> dict[str, list[str]]:

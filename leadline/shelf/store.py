@@ -152,7 +152,7 @@ class Shelf:
                 return False
             change = self.changed()
             for row in outcome.rows:
-                self._put_row(row, change)
+                self._put_row(row, change, now)
             there = {stored(row.identity) for row in outcome.rows} | set(map(stored, outcome.kept))
             for (identity,) in self.base.rows("SELECT identity FROM runs WHERE place = ?", (place,)):
                 if identity not in there:
@@ -169,12 +169,14 @@ class Shelf:
             )
             return True
 
-    def _put_row(self, row: Row, change: int) -> None:
+    def _put_row(self, row: Row, change: int, now: float) -> None:
         values = [stored(value) if isinstance(value, str) else value for value in astuple(row)]
+        same = "COALESCE(runs.need, '') = COALESCE(excluded.need, '')"
         self.base.run(
-            f"INSERT INTO runs ({FIELDS}, key, change) VALUES ({', '.join('?' * len(values))}, ?, ?)"
-            f" ON CONFLICT (identity) DO UPDATE SET {_EXCLUDED}, vanished_at = NULL, change = excluded.change",
-            (*values, key_of(row.identity), change),
+            f"INSERT INTO runs ({FIELDS}, key, change, need_at) VALUES ({', '.join('?' * len(values))}, ?, ?, ?)"
+            f" ON CONFLICT (identity) DO UPDATE SET {_EXCLUDED}, vanished_at = NULL, change = excluded.change,"
+            f" need_at = CASE WHEN {same} THEN runs.need_at ELSE excluded.need_at END",
+            (*values, key_of(row.identity), change, now),
         )
 
     def forget(self, roots: Sequence[str]) -> None:
@@ -322,6 +324,7 @@ BESIDE_ROW = {  # columns of a run that no reading gives
     "acknowledged": "TEXT",  # the need that somebody has seen
     "muted_until": "DOUBLE PRECISION",
     "handed_to": "TEXT",
+    "need_at": "DOUBLE PRECISION",  # since when it has the need it has
     "seeds_at": "DOUBLE PRECISION",  # since when runs that differ by their seed alone disagree
     "change": "BIGINT NOT NULL",  # counter at its last change
 }

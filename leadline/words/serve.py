@@ -73,7 +73,17 @@ BUTTONS = {
 ACKNOWLEDGE = "Acknowledge"
 ACKNOWLEDGE_SELECTED = "Acknowledge selected"
 MUTE_SELECTED = "Mute selected for a day"
+NOT_IN_HEADLINE = ("silent", "seeds", "changed", "finished_rising", "unclear")  # needs that a row has to name itself
+MARK_SEEN = "Mark as seen"
 NOTHING_SELECTED = "No run selected."
+
+
+def new_since(since: float | None, now: float) -> str:
+    """
+    >>> new_since(0.0, 9000.0)
+    'New since your last visit, 2.5 h ago'
+    """
+    return f"New since your last visit, {ago(since, now)}"
 
 
 def need_called(need: str) -> str:

@@ -223,6 +223,17 @@ def test_runs_are_acknowledged_and_muted_in_place_and_by_reason(shelf: Shelf) ->
     assert {note.who for key in "abcd" for note in people.said_of(shelf, f"/lab/{key}")} == {"Ada"}
 
 
+def test_what_is_new_since_the_last_visit_comes_first(shelf: Shelf) -> None:
+    now = time.time()
+    put(shelf, replace(ROW, need="falling", verdict="roll_back", last_at=now))
+    browser = Browser(shelf)
+    assert "since your last visit" not in browser.get("/").text
+    old = browser.get("/", cookie=f"leadline_since={int(now - 3600)}").text
+    assert old.index("since your last visit") < old.index(key_of(ROW.identity)) < old.index("Running or interrupted")
+    assert old.count(f"/run/{key_of(ROW.identity)}") == 1
+    assert "since your last visit" not in browser.get("/", cookie=f"leadline_since={int(now + 3600)}").text
+
+
 def test_one_odd_run_breaks_nothing_for_all(shelf: Shelf) -> None:
     odd = os.fsdecode(b"/lab/\xff<script>")
     put(shelf, replace(ROW, identity=odd, place=odd, name=odd, need="hacked", level=float("nan"), last_at=time.time()))

@@ -106,7 +106,7 @@
       for (const key of keys) body.append("run", key);
       status.textContent = (await say(body)) ? "taken back" : "not saved";
     };
-    const named = row ? row.querySelector("h4").textContent : keys.length === 1 ? "1 run" : keys.length + " runs";
+    const named = row ? row.querySelector("h3, h4").textContent : keys.length === 1 ? "1 run" : keys.length + " runs";
     status.replaceChildren((what === "mute" ? "muted " : "acknowledged ") + named + " ", undo);
     clearTimeout(waiting);
     waiting = setTimeout(again, 1500);
@@ -129,6 +129,21 @@
     const chosen = [...event.formData].filter(([name, value]) => value && !(name === "sort" && value === "urgency"));
     for (const name of new Set(event.formData.keys())) event.formData.delete(name);
     for (const [name, value] of chosen) event.formData.append(name, value);
+  });
+
+  // What is new is told from the visit before: that time lasts as long as the browser's session, or until it is seen.
+  const cookie = (name) => document.cookie.match("(?:^|; )" + name + "=([0-9]+)")?.[1];
+  const keep = (name, lasting) => {
+    const value = name === "leadline_since" && !lasting ? cookie("leadline_last") : null;
+    const age = name === "leadline_last" ? "; max-age=31536000" : "";
+    document.cookie = name + "=" + (value || Math.floor(Date.now() / 1000)) + "; path=/; samesite=strict" + age;
+  };
+  if (!cookie("leadline_since")) keep("leadline_since", false);
+  addEventListener("pagehide", () => keep("leadline_last", true));
+  document.addEventListener("click", (event) => {
+    if (event.target.id !== "seen") return;
+    keep("leadline_since", true);
+    again();
   });
 
   document.addEventListener("keydown", (event) => {
