@@ -39,6 +39,7 @@ VIEWS = {
     "search, two words": "runs?q=lr3+seed12",
     "one project, by time": "runs?project=project-7&sort=last&down=1",
     "sorted by p, page 50": "runs?sort=p&first=5000",
+    "by variant": "runs?by=variant",
     "rows as JSON (100)": "api/rows",
 }
 

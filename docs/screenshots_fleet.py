@@ -46,6 +46,7 @@ SHOTS = (
     Shot("fleet-triage-desktop-light", ""),
     Shot("fleet-triage-phone-dark", "", PHONE, "dark", 844),
     Shot("fleet-runs-desktop-dark", "runs", scheme="dark"),
+    Shot("fleet-seeds-desktop-light", "runs?by=variant", height=560),
     Shot("fleet-run-desktop-light", "", run="math/grpo-lr1-seed0"),
 )
 

@@ -131,12 +131,15 @@ def _asked(request: Request) -> query.Asked:
 
 def _runs(request: Request) -> Response:
     shelf, now, asked, visitor = _state(request).shelf, time.time(), _asked(request), _visitor(request)
-    return _kept(
-        request,
-        "Runs",
-        lambda: pages.table(*query.lines(shelf, asked, now), asked, query.choices(shelf), now, visitor),
-        visitor,
-    )
+    by = request.query_params.get("by", "")
+
+    def made() -> str:
+        choices = query.choices(shelf)
+        if by in query.BY:
+            return pages.grouped(query.together(shelf, asked, by, now), by, asked, choices)
+        return pages.table(*query.lines(shelf, asked, now), asked, choices, now, visitor)
+
+    return _kept(request, "Runs", made, visitor)
 
 
 def _api_rows(request: Request) -> Response:

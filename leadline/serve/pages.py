@@ -11,7 +11,7 @@ from ..facts.judgement import calls_for
 from ..records import dataclass
 from ..report.plain import line
 from ..shelf.people import Note
-from ..shelf.query import FILTERS, GROUPS, SORTS, Asked, Group, Needy, RowNow
+from ..shelf.query import BY, FILTERS, GROUPS, SORTS, Asked, Group, Needy, RowNow, Together
 from ..shelf.row import Row
 from ..words import serve as words
 
@@ -254,7 +254,7 @@ def _colored(row: Row, says: str) -> str:
     return f'<span class="verdict {h(shade)}">{h(says)}</span>'
 
 
-def _form(asked: Asked, choices: dict[str, list[str]]) -> str:
+def _form(asked: Asked, choices: dict[str, list[str]], by: str = "") -> str:
     def select(name: str, label: str, options: Iterable[str], chosen: str) -> str:
         listed = "".join(
             f'<option value="{h(one)}"{" selected" if one == chosen else ""}>{h(words.CHOICES.get(one, one)) or "any"}'
@@ -267,12 +267,32 @@ def _form(asked: Asked, choices: dict[str, list[str]]) -> str:
         select(name, "Reason" if name == "need" else name.capitalize(), options, getattr(asked, name))
         for name, options in choices.items()
     )
-    chosen = any(getattr(asked, name) for name in FILTERS) or asked.sort != "urgency"
+    chosen = by or any(getattr(asked, name) for name in FILTERS) or asked.sort != "urgency"
     return (
         f'<form class="filters" action="/runs" role="search"><label>Search<input type="search" name="q"'
         f' value="{h(asked.words)}"></label><details{" open" if chosen else ""}><summary>Filters, order'
-        f'</summary><div class="filters">{filters}'
+        f'</summary><div class="filters">{filters}{select("by", "Group by", BY, by)}'
         f"{select('sort', 'Sort by', SORTS, asked.sort)}<button>Show</button></div></details></form>"
+    )
+
+
+def grouped(groups: Sequence[Together], by: str, asked: Asked, choices: dict[str, list[str]]) -> str:
+    rows = []
+    for one in groups:
+        to = urlencode({by: one.name}) if by in FILTERS and one.name else urlencode({"q": one.name})
+        rows.append(
+            f'<tr><th scope="row"><a href="/runs?{h(to, 4000)}">{h(one.name or "none", 160)}</a></th>'
+            f"<td>{one.runs}</td><td>{one.person}</td><td>{h(words.spread(one.lowest, one.mean, one.highest))}</td>"
+            f"<td>{one.steps if one.steps is not None else ''}</td><td>{one.verdicts}</td></tr>"
+        )
+    heads = "".join(
+        f'<th scope="col">{h(name)}</th>'
+        for name in (by.capitalize(), "Runs", "Need attention", "Level", "Steps", "Distinct verdicts")
+    )
+    return (
+        f"<h1>Runs by {h(by)}</h1>{_form(asked, choices, by)}"
+        '<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 

@@ -1,4 +1,4 @@
-"""The table as the dashboard asks for it: triage, search, filters, and order, all worked out by the database.
+"""The table as the dashboard asks for it: triage, search, filters, order and groups, all worked out by the database.
 
 Whether a run needs attention depends on the time of asking: rows are not written again because time goes by.
 """
@@ -36,7 +36,9 @@ FILTERS = {  # what may be filtered by, and the column that holds it
     "outcome": "outcome",
     "project": "project",
     "framework": "framework",
+    "variant": "variant",
 }
+BY = ("project", "variant", "seed", "framework", "verdict", "outcome")
 MOST = 500  # rows a page
 
 _LESS = ", ".join(f"'{need}'" for need in NEEDS[NEEDS.index("silent") :])  # what silence goes before
@@ -74,6 +76,7 @@ class Asked:
     outcome: str = ""
     project: str = ""
     framework: str = ""
+    variant: str = ""
     sort: str = "urgency"
     down: bool = False
     first: int = 0  # row to begin with
@@ -91,6 +94,20 @@ class RowNow:
     group: Group
     need: str | None
     handed_to: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Rows that belong together, in numbers."""
+
+    name: str
+    runs: int
+    person: int
+    lowest: float | None  # level of the judged series
+    mean: float | None
+    highest: float | None
+    steps: int | None
+    verdicts: int  # different ones
 
 
 TOLD = (
@@ -196,6 +213,22 @@ def triage(
     order = sorted(many, key=lambda one: (one[0], NEEDS.index(one[1])))
     needy = [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
     return groups, new, fresh, needy
+
+
+def together(shelf: Shelf, asked: Asked, by: str, now: float) -> list[Together]:
+    """Return the wanted rows grouped by a column, with the spread within each group."""
+    if by not in BY:
+        return []
+    where, values = _where(asked)
+    found = _rows(
+        shelf,
+        f"COALESCE({by}, ''), COUNT(*), SUM(CASE WHEN now_group = 'person' THEN 1 ELSE 0 END), MIN(level),"
+        " AVG(level), MAX(level), MAX(last_step), COUNT(DISTINCT verdict)",
+        f"WHERE {where} GROUP BY COALESCE({by}, '') ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?",
+        (*values, MOST),
+        now,
+    )
+    return [Together(meant(name), *rest) for name, *rest in found]
 
 
 def choices(shelf: Shelf) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..digits import duration, number
+from ..digits import duration, interval, number
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
 
@@ -121,6 +121,16 @@ def amount(value: float | None) -> str:
 
 def found(shown: int, total: int) -> str:
     return f"{shown} of {total} runs" if shown != total else f"{total} runs"
+
+
+def spread(lowest: float | None, mean: float | None, highest: float | None) -> str:
+    """
+    >>> spread(0.1, 0.2, 0.3), spread(None, None, None)
+    ('0.200 (0.100–0.300)', '')
+    """
+    if lowest is None or mean is None or highest is None:
+        return ""
+    return interval(mean, lowest, highest)
 
 
 def verdict_called(verdict: str, outcome: str | None) -> str:

@@ -96,7 +96,7 @@ def test_pages_can_be_read_by_everyone(browser: Any, address: str, options: dict
     page.goto(address)
     run = page.get_by_role("link", name="web/only").get_attribute("href")
     assert run is not None
-    for path in ("", "runs", run.lstrip("/")):
+    for path in ("", "runs", "runs?by=variant", run.lstrip("/")):
         page.goto(address + path)
         if path.startswith("run/"):
             page.frame_locator("#report").locator("h1").first.wait_for(timeout=60000)

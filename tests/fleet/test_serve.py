@@ -166,6 +166,13 @@ def test_the_table_is_searched_filtered_and_sorted_by_the_server(shelf: Shelf, a
     assert {row["name"] for row in rows} == names
 
 
+def test_groups_show_the_spread_within(shelf: Shelf) -> None:
+    (one,) = [one for one in query.together(shelf, query.Asked(), "variant", time.time()) if one.name == "math/grpo"]
+    assert one.runs == 2
+    assert one.lowest is None or one.lowest <= (one.highest or 0)
+    assert "math/grpo" in Browser(shelf).get("/runs?by=variant").text
+
+
 def test_what_needs_a_person_depends_on_the_time(shelf: Shelf) -> None:
     now = time.time()
     rows = {
@@ -381,7 +388,7 @@ def test_hostile_names_and_notes_are_text(shelf: Shelf) -> None:
     )
     people.say(shelf, ROW.identity, "note", who=evil, note=evil)
     browser = Browser(shelf, Doors(frozenset({HOST}), may_act=True))
-    for path in ("/", "/runs", f"/run/{key_of(ROW.identity)}", f"/runs?q={quote(evil)}"):
+    for path in ("/", "/runs", "/runs?by=project", f"/run/{key_of(ROW.identity)}", f"/runs?q={quote(evil)}"):
         told = browser.get(path).text
         assert "<img" not in told
         assert "\x1b" not in told
