@@ -1,6 +1,7 @@
 """The pictures of the page of all runs in docs/screenshots: `python docs/screenshots_fleet.py [--out DIR]`.
 
-A small lab is made of the bundled runs, cut where they shall still be running. Needs the extras `serve` and `browser`.
+A small lab is made of the bundled runs, cut where they shall still be running. One of them grows while a real
+`leadline watch` looks at it, so that its page has something to tell. Needs the extras `serve` and `browser`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Shot:
     scheme: str = "light"
     height: int = 900
     run: str = ""  # its page, instead of a path
+    below: bool = False  # what stands below the report
 
 
 SHOTS = (
@@ -48,20 +50,23 @@ SHOTS = (
     Shot("fleet-runs-desktop-dark", "runs", scheme="dark"),
     Shot("fleet-seeds-desktop-light", "runs?by=variant", height=560),
     Shot("fleet-run-desktop-light", "", run="math/grpo-lr1-seed0"),
+    Shot("fleet-looks-desktop-light", "", run="math/grpo-lr1-seed0", below=True, height=700),
 )
 
 
-def make(lab: Path) -> None:
-    for seed, until in ((0, 240), (1, 60), (2, 40), (3, 150)):
+def make(lab: Path) -> Path:
+    """The lab; the path of the run that is watched while it grows."""
+    for seed, until in ((1, 60), (2, 40), (3, 150)):
         cut(lab / "math" / f"grpo-lr1-seed{seed}", until)
     for number, (name, seeds) in enumerate((("healthy", 3), ("hacked", 1))):
         for seed in range(seeds):
             shutil.copytree(EXAMPLES / name, lab / ("code", "judge")[number] / f"grpo-seed{seed}")
     (lab / "code" / "grpo-seed9").mkdir()
     (lab / "code" / "grpo-seed9" / "train.log").write_text("Traceback (most recent call last):\n", encoding="utf-8")
+    return cut(lab / "math" / "grpo-lr1-seed0", 90)
 
 
-def cut(run: Path, until: int) -> None:
+def cut(run: Path, until: int) -> Path:
     """The run that collapsed, as far as a step, with the times of a training that goes on now."""
     run.mkdir(parents=True, exist_ok=True)
     shutil.copy(EXAMPLES / "collapsed" / "config.json", run)
@@ -70,6 +75,22 @@ def cut(run: Path, until: int) -> None:
     now = time.time()
     told = (json.dumps({**row, "timestamp": now - 30 * (until - row["step"])}) for row in rows)
     (run / "metrics.jsonl").write_text("".join(f"{line}\n" for line in told), encoding="utf-8")
+    return run
+
+
+def watched(run: Path, environment: dict[str, str]) -> None:
+    """Looks at a run that goes on from step 90 to 240."""
+    command = [*LEADLINE, "watch", str(run), "--headless", "--interval", "1"]
+    watch = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    assert watch.stdout is not None
+    lines = (EXAMPLES / "collapsed" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    watch.stdout.readline()  # the first look
+    for until in (120, 150, 180, 210, 240):
+        with (run / "metrics.jsonl").open("a", encoding="utf-8") as log:
+            log.writelines(f"{line}\n" for line in lines[until - 30 : until])
+        watch.stdout.readline()
+    watch.send_signal(signal.SIGINT)
+    watch.communicate(timeout=60)
 
 
 @contextmanager
@@ -97,6 +118,9 @@ def take(browser: Browser, shot: Shot, address: str, folder: Path) -> Path:
     if shot.run:
         page.get_by_role("link", name=shot.run, exact=True).click()
         page.frame_locator("#report").locator("h1").first.wait_for(timeout=120_000)
+    if shot.below:
+        page.get_by_role("heading", name="Past verdicts").scroll_into_view_if_needed()
+        page.mouse.wheel(0, 4000)
     page.wait_for_timeout(1500)
     target = folder / f"{shot.name}.png"
     page.screenshot(path=target)
@@ -116,7 +140,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         lab, store = Path(scratch) / "lab", Path(scratch) / "shelf.db"
         environment = {**os.environ, "XDG_STATE_HOME": scratch, "LEADLINE_STORE": str(store)}
-        make(lab)
+        watched(make(lab), environment)
         subprocess.run([*LEADLINE, "scan", str(lab)], check=True, env=environment, capture_output=True)
         with served(store, environment) as address, sync_playwright() as playwright:
             time.sleep(3)

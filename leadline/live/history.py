@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -69,6 +70,60 @@ def actions_as_data(past: Sequence[Past]) -> list[dict[str, object]]:
     """Return what was done, would have been, or was refused: one object per entry, the oldest first."""
     found = [{"run": one.run, "at": at, **action} for one in past for at, action in one.actions]
     return sorted(found, key=lambda entry: float(str(entry["at"])))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The state of a run at a check."""
+
+    step: int
+    verdict: str
+    level: float | None  # of the judged series
+    judged: str | None
+    outcome: str | None = None  # None: not known
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """One verdict over consecutive checks, and what came after."""
+
+    at: float
+    says: str
+    first: Point
+    last: Point  # the last look of the spell
+    looks: int
+    then: Point | None  # the first that differed
+    anew: bool = False  # the run was begun anew after it, so nothing came of it
+
+    @property
+    def end(self) -> Point:
+        return self.then or self.last
+
+
+def spells(past: Past, now: Point | None = None) -> tuple[Spell, ...]:
+    """Return the verdicts on a run, the latest first. `now`: where it stands if rows came after the last check."""
+    runs: list[list[Look]] = []
+    for look in past.looks:
+        if runs and (runs[-1][-1].verdict, runs[-1][-1].life) == (look.verdict, look.life):
+            runs[-1].append(look)
+        else:
+            runs.append([look])
+    found = []
+    for place, looks in enumerate(runs):
+        later = runs[place + 1][0] if place + 1 < len(runs) else None
+        anew = later is not None and later.life != looks[0].life
+        last, then = point_of(looks[-1]), None if later is None or anew else point_of(later)
+        if later is None and now is not None and now.step > last.step:
+            last, then = (now, None) if now.verdict == last.verdict else (last, now)
+        first = looks[0]
+        found.append(Spell(first.at, first.says, point_of(first), last, len(looks), then, anew))
+    return tuple(reversed(found))
+
+
+def point_of(look: Look) -> Point:
+    told = json.loads(look.reading).get("judgement") or {}
+    level = (told.get("reason") or {}).get("level")
+    return Point(look.step, look.verdict, level, told.get("judged"), told.get("outcome"))
 
 
 def history_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:

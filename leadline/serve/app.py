@@ -15,11 +15,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ..errors import LeadlineError
+from ..live.history import Point, Spell, past_of, point_of, spells
 from ..records import asdict, dataclass, field
 from ..report.data import dump, plain
 from ..report.html.page import colours
 from ..shelf import people, query
 from ..shelf.people import WHATS
+from ..shelf.row import Row
 from ..shelf.store import Shelf
 from ..words import serve as words
 from . import pages
@@ -168,6 +170,7 @@ def _run(request: Request) -> Response:
     body = pages.run(
         one,
         people.said_of(state.shelf, one.row.identity),
+        _looks(one.row),
         time.time(),
         _visitor(request),
         unreadable,
@@ -184,6 +187,20 @@ def _news(request: Request) -> Response:
     one = _line(request)
     mark = None if one is None else mark_of(one.row)
     return _json({"change": _state(request).shelf.change, "mark": mark})
+
+
+def _looks(row: Row) -> tuple[Spell, ...]:
+    """Return what watches on this machine said of it, and how it went on: by later looks, and by its row."""
+    try:
+        watched = [past for past in past_of(row.identity) if past.run == row.identity and past.looks]
+    except LeadlineError:
+        return ()
+    found: list[Spell] = []
+    for past in watched:
+        judged = point_of(past.looks[-1]).judged
+        stands = Point(row.last_step or 0, row.verdict, row.level, judged, row.outcome) if row.verdict else None
+        found += spells(past, stands)
+    return tuple(found)
 
 
 def _framed(made: Callable[[], str]) -> HTMLResponse:

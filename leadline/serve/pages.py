@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from ..digits import dated
 from ..facts.judgement import calls_for
+from ..live.history import Spell
 from ..records import dataclass
 from ..report.plain import line
 from ..shelf.people import Note
@@ -296,7 +297,9 @@ def grouped(groups: Sequence[Together], by: str, asked: Asked, choices: dict[str
     )
 
 
-def run(one: RowNow, said: Sequence[Note], now: float, visitor: Visitor, unreadable: str) -> str:
+def run(
+    one: RowNow, said: Sequence[Note], looks: Sequence[Spell], now: float, visitor: Visitor, unreadable: str
+) -> str:
     row = one.row
     need = '<p id="needs" hidden></p>'
     if one.need:
@@ -319,8 +322,32 @@ def run(one: RowNow, said: Sequence[Note], now: float, visitor: Visitor, unreada
         f'<p id="about" class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
         f"<span>{h(row.framework or '')}</span><span>{h(words.ago(row.last_at, now))}</span>"
         f"<span>{h(row.identity, 300)}</span></p>{report}"
-        f'<section aria-label="People"><h2>People</h2>{_acting(one, visitor)}<div id="said">{notes}</div></section>'
+        '<div class="beside"><section aria-label="Checks"><h2>Past verdicts, and what happened next</h2>'
+        f'<div id="looks">{_looks(looks)}</div></section>'
+        f'<section aria-label="People"><h2>People</h2>{_acting(one, visitor)}'
+        f'<div id="said">{notes}</div></section></div>'
     )
+
+
+def _looks(spells: Sequence[Spell]) -> str:
+    if not spells:
+        return "<p>Not watched yet: run leadline watch PATH.</p>"
+    listed = ""
+    for spell in spells:
+        first, end = spell.first, spell.end
+        same = first.judged == end.judged and first.step != end.step and not spell.anew
+        came = words.came_of(
+            looks=spell.looks,
+            last_step=spell.last.step,
+            then=None if spell.then is None else (spell.then.verdict, spell.then.step),
+            anew=spell.anew,
+            levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
+        )
+        listed += (
+            f'<li><time>{h(dated(spell.at))}</time> step {first.step} <span class="verdict'
+            f' {h(calls_for(first.verdict, first.outcome))}">{h(spell.says)}</span><p class="since">{h(came)}</p></li>'
+        )
+    return f'<ol class="timeline">{listed}</ol>'
 
 
 def _acting(one: RowNow, visitor: Visitor) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..digits import duration, interval, number
+from ..digits import duration, interval, number, went
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
 
@@ -131,6 +131,33 @@ def spread(lowest: float | None, mean: float | None, highest: float | None) -> s
     if lowest is None or mean is None or highest is None:
         return ""
     return interval(mean, lowest, highest)
+
+
+def came_of(
+    *,
+    looks: int,
+    last_step: int,
+    then: tuple[str, int] | None,
+    anew: bool,
+    levels: tuple[float, float] | None,
+) -> str:
+    """Say what came of a verdict: how long it held and what the primary metric did since.
+
+    >>> came_of(looks=3, last_step=90, then=("roll_back", 120), anew=False, levels=(0.6, 0.2))
+    'Held until step 90; roll back from step 120. The primary metric went 0.600 → 0.200.'
+    >>> came_of(looks=1, last_step=90, then=None, anew=False, levels=None)
+    'Still the verdict at step 90.'
+    """
+    stood = f"Held until step {last_step}" if looks > 1 else "One check"
+    if anew:
+        parts = [f"{stood}; then the run restarted."]
+    elif then is not None:
+        parts = [f"{stood}; {then[0].replace('_', ' ')} from step {then[1]}."]
+    else:
+        parts = [f"Still the verdict at step {last_step}."]
+    if levels is not None:
+        parts.append(f"The primary metric went {went(*levels)}.")
+    return " ".join(parts)
 
 
 def verdict_called(verdict: str, outcome: str | None) -> str:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from leadline.facts.judgement import Judgement, Reason, ReasonKind, Verdict
-from leadline.live.history import Past, as_data, history_lines
+from leadline.live.history import Past, Point, as_data, history_lines, spells
 from leadline.live.records import Look
 from leadline.live.screen import urgency
 from leadline.report import palette
@@ -24,6 +24,29 @@ def look(step: int, verdict: str, level: float, life: int = 0) -> Look:
 
 def past(*looks: Look) -> Past:
     return Past("run", Path("state.db"), looks, (), ())
+
+
+def test_looks_of_one_verdict_are_told_once_with_what_followed() -> None:
+    later, first = spells(past(look(10, "continue", 0.3), look(20, "continue", 0.6), look(40, "roll_back", 0.2)))
+    assert (first.first.step, first.last.step, first.looks) == (10, 20, 2)
+    assert first.then == Point(40, "roll_back", 0.2, "reward/mean")
+    assert (later.then, later.end.step) == (None, 40)
+
+
+def test_a_row_that_is_newer_than_the_last_look_says_how_it_went_on() -> None:
+    (same,) = spells(past(look(10, "stop", 0.3)), Point(50, "stop", 0.31, "reward/mean"))
+    assert (same.then, same.end.step, same.end.level) == (None, 50, 0.31)
+    (other,) = spells(past(look(10, "stop", 0.3)), Point(50, "continue", 0.9, "reward/mean"))
+    assert other.then is not None
+    assert (other.then.verdict, other.end.level) == ("continue", 0.9)
+    (older,) = spells(past(look(10, "stop", 0.3)), Point(5, "continue", 0.1, "reward/mean"))
+    assert older.then is None
+
+
+def test_nothing_comes_of_a_verdict_on_a_run_that_was_begun_anew() -> None:
+    later, first = spells(past(look(90, "stop", 0.3), look(5, "undecided", 0.1, life=1)))
+    assert (first.anew, first.then) == (True, None)
+    assert not later.anew
 
 
 def finished(outcome: str | None) -> Look:

@@ -22,7 +22,7 @@
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (busy()) return; // selected meanwhile
     if (report) { // what stands around it; the report itself reloads when its files grow
-      for (const part of ["needs", "about", "said"]) {
+      for (const part of ["needs", "about", "looks", "said"]) {
         const fresh = page.getElementById(part);
         if (fresh) document.getElementById(part)?.replaceWith(fresh);
       }
