@@ -43,7 +43,6 @@ STYLES: dict[str, tuple[str, int]] = {  # text, and how much each step counts
     ),
     "CleanRL's console": (lines("global_step={n}, episodic_return={r}\nSPS: 1000", 512), 512),
     "minimind": (lines("Epoch:[1/1]({i}/500), Reward: {r}, KL_ref: 0.01, Actor Loss: 0.0, Avg Len: 12"), 1),
-    "a sentence": (lines("After {i} updates the mean reward is {r} (best 0.9)"), 1),
     "a bar": (lines("Training: 10%|█   | {i}/240 [00:10<01:30,  1.00it/s, reward={r}, loss=0.1]"), 1),
     "a tag": (lines("[UPDATE] {i}/300 done_frac=0.1 mean_reward={r} mean_len=12.0"), 1),
     "columns": ("  iter   reward   loss\n" + lines("  {i}   {r}   0.1"), 1),
@@ -209,6 +208,13 @@ def test_numbers_before_a_mapping_on_its_line_belong_to_its_row() -> None:
     assert entropy.values.tolist() == [float(f"0.{step}") for step in STEPS]
     talk = read(lines("sample 3 of 8, best of 4: {{'reward': {r}, 'loss': 0.1}}"))
     assert {series.key for series in (*talk.series, *talk.unread)} == {"reward", "loss"}
+
+
+def test_how_many_steps_an_evaluation_took_is_not_where_it_stands() -> None:
+    told = "Evaluated 400 steps resulting in 8 episodes\neval_reward_mean={r}"
+    reward = read(lines(f"Epoch: {{i}}, global_step={{n}}\n{told}\nv_loss=0.1", 512)).get("eval/reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == [512 * step for step in STEPS]
 
 
 def test_rows_without_a_step_that_share_no_key_are_of_one_step() -> None:

@@ -55,7 +55,6 @@ EDGES = " []()<>*#\"'_=:-├└─┃→"
 LEADERS = re.compile(r"(?<=\w)\s*\.{3,}\s*(?=[-+\d])|(?<=\w)\s+[._·]{3,}\s*(?=[-+\d])")  # Average reward ..... 0.41
 EQUALS = re.compile(r"\s*(?:[:=]|=>|->)\s*[\[(\"']*\s*$")
 TAG = re.compile(r"[\[(<]([A-Za-z _]+)[\])>]\s*$")
-COUNTED_AFTER = re.compile(r"\s*(steps?|iterations?|episodes?|updates?|epochs?|rollouts?)\b", re.IGNORECASE)
 # The words for what counts, the surest first, the last one of a heading: "Evaluation #3". Words that may stand with
 # them follow.
 COUNTERS = (
@@ -131,14 +130,14 @@ def pieces(line: str) -> tuple[Piece, ...]:
         elif last is not None and last.listed and re.fullmatch(r"['\"]?\s*,?\s*['\"]?", gap):
             found[-1] = replace(last, values=(*last.values, value))
         else:
-            _open(found, gap, value, COUNTED_AFTER.match(line, number.end("value")))
+            _open(found, gap, value)
         end = number.end("value")
         if len(found) > MOST:
             return ()
     return tuple(one for one in found if one.label or one.total)
 
 
-def _open(found: list[Piece], gap: str, value: str, after: re.Match[str] | None) -> None:
+def _open(found: list[Piece], gap: str, value: str) -> None:
     """Add a piece: its label is what stands before it, back to what parts two fields."""
     joined = EQUALS.search(gap)
     text = WORDS.sub("", gap[: joined.start()]) if joined else gap.rstrip()
@@ -157,8 +156,6 @@ def _open(found: list[Piece], gap: str, value: str, after: re.Match[str] | None)
         label = f"{label} score"  # "eval: 0.4" is a score, "Evaluation #4" a count
     label = "" if "' " in label else label  # a name that is talked about: "'reward' reached 0.5"
     before = "" if counter_rank(label) is not None else label
-    if not joined and after is not None and before:
-        label = after[1]  # "reward 0.5 after 20 updates"
     if len(label) <= LONGEST_LABEL:
         listed = joined is not None and "[" in gap[joined.start() :]
         found.append(Piece(label, (value,), joined=joined is not None, listed=listed, before=before))
