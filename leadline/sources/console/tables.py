@@ -44,7 +44,7 @@ class Boxes:
         self._head: list[str] = []  # the cells of the line before
         self._columns: list[str] = []  # of a table in which a row is a step
         self._whole: frozenset[str] = frozenset()  # the keys of the last table: one that has them all is complete
-        self._stepless: Recurring[dict[str, object]] = Recurring()
+        self._stepless = Recurring()
 
     def take(self, line: str, rows: Rows) -> bool:
         text = line.strip()

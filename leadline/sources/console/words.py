@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Generic, TypeVar
 
 from ...vocabulary.guess import meant
 from ...vocabulary.names import tokens
@@ -20,7 +19,6 @@ from .line import (
     counted,
     has_metric,
     is_value,
-    joined_values,
     pieces,
     share_of,
 )
@@ -36,17 +34,15 @@ FORMS = 400  # of lines that are told apart
 MOST_LINES = 64  # of an array
 OFTEN = 3  # times that a form has to come for what has it to be rows
 
-Row = TypeVar("Row")
 
-
-class Recurring(Generic[Row]):
+class Recurring:
     """Rows of forms that may be talk: once is talk, what comes again is a row."""
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[str, ...], list[Row]] = {}
+        self._waiting: dict[tuple[str, ...], list[dict[str, object]]] = {}
         self._known: set[tuple[str, ...]] = set()
 
-    def take(self, form: tuple[str, ...], row: Row, *, often: int = OFTEN) -> list[Row]:
+    def take(self, form: tuple[str, ...], row: dict[str, object], *, often: int = OFTEN) -> list[dict[str, object]]:
         """Return the rows that a row of this form proves: itself and those before it, or none yet."""
         if form in self._known:
             return [row]
@@ -125,8 +121,11 @@ class Bars:
 
     def take(self, line: str, rows: Rows) -> bool:
         bar = self.BAR.search(line)
-        if bar is not None and has_metric(values := joined_values(bar[3])):
-            self.counted.add(self.counted.placed(Count(int(bar[1]), int(bar[2]))), values)
+        if bar is not None:
+            joined = (one for one in pieces(bar[3]) if one.label and one.joined and not one.listed and is_value(one))
+            values: dict[str, object] = {one.label: one.values[0].replace(",", "") for one in joined}
+            if has_metric(values):
+                self.counted.add(self.counted.placed(Count(int(bar[1]), int(bar[2]))), values)
         return False
 
 
@@ -149,8 +148,7 @@ class Words:
 
     def __init__(self) -> None:
         self._forms: dict[tuple[str, ...], Rows] = {}  # lines without a step, by what they hold
-        self._sentences: Recurring[tuple[int, dict[str, object]]] = Recurring()
-        self._stepless: Recurring[dict[str, object]] = Recurring()
+        self._stepless = Recurring()
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
         self._had: frozenset[tuple[str, ...]] = frozenset()  # the keys of that line as words, if it was a row itself
@@ -199,8 +197,8 @@ class Words:
         if bare := self.BARE.search(line):
             values.setdefault("time", bare[1])
         step = rows.placed(count)
-        plain = "=" not in line and ":" not in line and "|" not in line and len(values) < 2
-        if has_metric(values) and not plain:
+        talk = "=" not in line and ":" not in line and "|" not in line and len(values) < 2
+        if has_metric(values) and not talk:
             self._step, self._left, self._had, self._held_out = step, NEAR, frozenset(map(tokens, values)), False
             rows.add(step, held_out(values) if self.HELD_OUT.match(line) else values)
             return True
@@ -208,16 +206,7 @@ class Words:
             self._step, self._left, self._had = step, NEAR, frozenset()
             self._held_out = self.HELD_OUT.match(line) is not None
             rows.head(step)
-        return telling and self._sentence(line, step, rows)
-
-    def _sentence(self, line: str, step: int, rows: Rows) -> bool:
-        """Take a step and a number in running text."""
-        told = (one for one in pieces(line) if one.label and is_value(one))
-        values: dict[str, object] = {one.label: one.values[0].replace(",", "") for one in told}
-        found = self._sentences.take(tuple(values), (step, values)) if has_metric(values) else []
-        for held in found:
-            rows.add(*held)
-        return bool(found)
+        return False
 
     def _below(self, line: str, rows: Rows) -> bool:
         """Take a line of a number or a few below a line that named the step."""
