@@ -200,6 +200,13 @@ def test_the_planned_length_is_read_from_the_text(text: str, planned: int | None
     assert read(text).config.planned_steps == planned
 
 
+def test_how_many_steps_an_evaluation_took_is_not_where_it_stands() -> None:
+    told = "Evaluated 400 steps resulting in 8 episodes\neval_reward_mean={r}"
+    reward = read(lines(f"Epoch: {{i}}, global_step={{n}}\n{told}\nv_loss=0.1", 512)).get("eval/reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == [512 * step for step in STEPS]
+
+
 def test_rows_without_a_step_that_share_no_key_are_of_one_step() -> None:
     run = read(lines("{{'reward': {r}, 'reward_std': 0.1}}\n{{'loss': 0.{i}, 'kl': 0.01}}"))
     for name in ("reward/mean", "loss/total"):
