@@ -30,11 +30,7 @@ def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int |
     `horizon_step` is how far ahead the paths shall reach, at most as far again as the run has come.
     """
     shifts, (found, suspected) = _shifts(series), _found(series, breaks)
-    cells, unit, key, pieces = shifts.cells, shifts.unit, zlib.crc32(series.name.encode()), []
-    starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
-    for order, (start, stop) in enumerate(pairwise([0, *starts, len(shifts.values)])):
-        part = cells.part(start, stop)
-        pieces.append(_Piece(part, shifts.values[start:stop], Stream(key, part.points, order)))
+    cells, unit, pieces = shifts.cells, shifts.unit, _pieces(series.name, shifts, found)
     segments = tuple(_segment(piece, unit) for piece in pieces)
     grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
     above, below = (float(np.mean(cells.values * side > 0)) if len(cells.values) else 0.0 for side in (1, -1))
@@ -83,6 +79,17 @@ def _found(series: Series, events: Sequence[int]) -> tuple[tuple[Break, ...], Br
 def _shifts(series: Series) -> Shifts:
     values, unit = _scaled(series.values)
     return Shifts(cells_of(series.steps, values), unit)
+
+
+def _pieces(name: str, shifts: Shifts, breaks: Sequence[Break]) -> tuple[_Piece, ...]:
+    """Return what lies between the breaks of a series."""
+    cells, tamed = shifts.cells, shifts.values
+    starts = np.searchsorted(cells.first_steps, [one.step for one in breaks]).tolist()
+    key, pieces = zlib.crc32(name.encode()), []
+    for order, (start, stop) in enumerate(pairwise([0, *starts, len(tamed)])):
+        part = cells.part(start, stop)
+        pieces.append(_Piece(part, tamed[start:stop], Stream(key, part.points, order)))
+    return tuple(pieces)
 
 
 def _only_luck(values: Values) -> bool:

@@ -50,7 +50,7 @@ class Step:
 
 def evidence_of(run: Run) -> GamedEvidence:
     view = View(run)
-    return gather(run, view.batches)
+    return gather(run, view.whole.batches)
 
 
 def honest(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
@@ -180,7 +180,7 @@ def related(moves: dict[Way, float], overlap: float = 0.0, *, short: bool = Fals
     distance, zeros = np.full(DRAWS, max(moves.values())), np.zeros(1)
     now = Track(np.ones(1, dtype=np.int64), zeros, zeros, 0, overlap, False, zeros, zeros, zeros, (0, 1))
     drawn = {way: np.full(DRAWS, far) for way, far in moves.items()}
-    text = written(View(made(honest, batches=2)).batches)
+    text = written(View(made(honest, batches=2)).whole.batches)
     assert text is not None
     return Relation(text, distance, (), Begun(1, 1, 1), np.zeros(0), drawn, {"alike": now}, short, paid)
 
@@ -219,7 +219,7 @@ def test_short_responses_are_alike_by_chance() -> None:
 
 def test_a_new_baseline_forgets_what_was_written_before_it() -> None:
     run = made(refused)
-    batches = View(run).batches
+    batches = View(run).whole.batches
     assert gather(run, batches).outcome == "gamed"
     since = gather(run, batches, baseline=181)
     assert not since.proven
@@ -228,7 +228,7 @@ def test_a_new_baseline_forgets_what_was_written_before_it() -> None:
 
 def test_a_baseline_later_than_all_samples_leaves_nothing_to_compare() -> None:
     run = made(refused)
-    evidence = gather(run, View(run).batches, baseline=230)
+    evidence = gather(run, View(run).whole.batches, baseline=230)
     assert evidence.relation is None
     assert evidence.outcome == "none"
 
