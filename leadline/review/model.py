@@ -176,7 +176,7 @@ def asking(endpoint: str, model: str, key: str | None, timeout: float) -> Reader
         try:
             request = Request(f"{endpoint.rstrip('/')}/chat/completions", body, headers)
             with opener.open(request, timeout=timeout) as response:
-                reply = orjson.loads(_whole(response, timeout))
+                reply = orjson.loads(_whole(response))
         except HTTPError as error:
             error.close()
             raise _unused(words.REFUSED.format(error.code)) from None
@@ -196,15 +196,13 @@ def asking(endpoint: str, model: str, key: str | None, timeout: float) -> Reader
     return ask
 
 
-def _whole(response: Any, timeout: float) -> bytes:
-    """Return a response that comes whole and in time: a byte now and then keeps a socket busy for ever."""
-    begun, taken = time.monotonic(), bytearray()
+def _whole(response: Any) -> bytes:
+    """Return a response that comes whole."""
+    taken = bytearray()
     while piece := response.read1(65536):
         taken += piece
         if len(taken) > LARGEST:
             raise _unused(words.UNUSABLE)
-        if time.monotonic() - begun > timeout:
-            raise TimeoutError
     length = response.headers.get("Content-Length")
     if length is not None and length.isdecimal() and len(taken) < int(length):
         raise http.client.IncompleteRead(bytes(taken))
