@@ -395,6 +395,7 @@ def test_no_usable_reply_saves_nothing_and_says_why(
         ("localhost:8000", 2),
         ("http://[1", 2),
         (f"http://user:{KEY}@127.0.0.1:1/v1", 2),
+        (f"http://:{KEY}@127.0.0.1:1/v1", 2),
         (f"http://127.0.0.1:1/v1?key={KEY}", 2),
         ("http://127.0.0.1:1/v1", 3),
         ("http://127.0.0.1:99999/v1", 3),
@@ -419,8 +420,11 @@ def test_a_key_that_is_no_header_is_not_shown(
     server = serve()
     monkeypatch.setenv("MINE", key)
     asked = ["--model", "tiny", "--endpoint", server.address, "--key-env", "MINE"]
-    assert main(["review", runs["gamed"].path, *asked]) == 3
-    assert KEY not in capsys.readouterr().err
+    assert main(["review", runs["gamed"].path, *asked]) == 2
+    told = capsys.readouterr().err
+    assert "API key holds a character" in told
+    assert KEY not in told
+    assert server.calls == 0
 
 
 def test_a_name_that_is_no_text_is_asked_for_all_the_same(runs: dict[str, Run], serve: Callable[..., Served]) -> None:
