@@ -117,6 +117,7 @@ def _graded(options: ReviewOptions, run: Run) -> None:
     """Have a model read the blind sheet; say what is sent before it is. Its `ok` takes back neither proof nor what a
     reader found."""
     from ..errors import LeadlineError
+    from ..live.telling.message import within
     from ..pipeline import read_run
     from ..review.model import asking, questions, review_by
     from ..words import review as words
@@ -127,7 +128,14 @@ def _graded(options: ReviewOptions, run: Run) -> None:
     except re.error as error:
         raise click.UsageError(f"--redact takes a regular expression: {error}") from None
     model, endpoint = options.model or "", options.endpoint or ""
-    reader = asking(endpoint, model, os.environ.get(options.key_env), options.timeout)
+    ask = asking(endpoint, model, os.environ.get(options.key_env), options.timeout)
+
+    def reader(text: str) -> str:  # a byte now and then keeps a socket busy for ever
+        try:
+            return within(options.timeout, lambda: ask(text))
+        except TimeoutError as error:
+            raise LeadlineError(words.UNREACHED.format(type(error).__name__), next_step=words.READ_YOURSELF) from None
+
     asked = questions(run, redact)
     responses, tokens = sum(question.responses for question in asked), sum(question.tokens for question in asked)
     click.echo(words.what_is_sent(len(asked), responses, tokens, f"{model} at {endpoint}"), err=True)

@@ -7,6 +7,7 @@ import numpy as np
 from ..curve.cells import Break
 from ..digits import listed
 from ..facts.finding import Evidence, Facts, Finding, Guide, called, sentence_case, shifted_with
+from ..questions.level import unlogged
 from ..reading.breaks import events_at, everything_at, near
 from ..reading.kl import resets_of
 from ..reading.view import View
@@ -62,7 +63,8 @@ def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ..
         for new in view.whole.breaks(series) if series is not None and series.finite.any() else ():
             explained = events_at(view.run, new.step) or any(abs(step - new.step) <= reach for step in told)
             if not explained and new.step < over:
-                found.append((new, name))
+                seen = series is not None and not unlogged(series, new.interval)  # in a gap of the log nothing was
+                found += [(new, name)] if seen else []
     together: list[list[tuple[Break, str]]] = []
     for new, name in sorted(found, key=lambda item: item[0].step):
         if together and new.step - together[-1][0][0].step <= reach:

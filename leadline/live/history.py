@@ -43,7 +43,7 @@ def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) 
                 found.append(Past(name, store.path, made, store.alerts(number), store.actions(number)))
     if not found:
         raise NothingReadable(
-            f"no history for {path or 'any run'}; it was never watched.",
+            f"no history for {path or 'any run'}: no state file that can be read holds one.",
             tried=", ".join(map(str, [state] if state is not None else state_files()[:5])) or "no state file was found",
             next_step=f"leadline watch {path or 'PATH'}, or name the state file with --state.",
         )

@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import BadOrder
+from ..errors import BadOrder, CannotWrite
 from ..inside.quiet import Once
 from ..reading.wall_clock import row_times
 from ..records import dataclass, field, replace
 from ..report.data import dump
-from ..state import replacing
+from ..report.files import write_whole
 from .acting.actor import Actor
 from .acting.orders import ENDS, Action, Decision, Life, Said, may_act, parse, said
 from .acting.process import Identity
@@ -144,11 +144,10 @@ class Settling:
         self._answers[look.run] = {"run": watched.name, **told, "best_checkpoint": kept, "act": act, "to": to}
         content = self._answers[look.run] if len(self._answers) == 1 else {"runs": list(self._answers.values())}
         try:
-            with replacing(path) as file:
-                file.write(dump(content).encode())
+            write_whole(path, dump(content))
             standing.answered = look.digest, act
-        except OSError as error:
-            self.warn(f"Can't write the answer file: {error.strerror or error}.")
+        except CannotWrite as error:
+            self.warn(f"No verdict file: {error.what}")
 
     def _actor(self, entry: WatchEntry, text: str) -> Actor:
         """Return who carries out an order. Its target is written down first: a pid may be reused between watches."""

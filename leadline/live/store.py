@@ -231,7 +231,7 @@ def _prepare(base: Sqlite) -> None:
     """Check whose file it is, before anything in it changes; make the tables of a new one."""
     version = int(base.rows("PRAGMA user_version")[0][0])
     tables = base.rows("SELECT COUNT(*) FROM sqlite_master")[0][0]
-    if version != VERSION and (version or tables):
+    if version not in (WITH_PREDICTIONS, VERSION) and (version or tables):
         whose = "another version of Leadline" if version else "another program"
         raise BadState(f"The {CALLED} {base.path} was written by {whose}.", next_step="pass another file with --state")
     if not base.written:
@@ -241,9 +241,10 @@ def _prepare(base: Sqlite) -> None:
     base.run("PRAGMA journal_mode = DELETE")  # a write-ahead log needs memory that machines with one disk do not share
     base.run("PRAGMA synchronous = FULL")  # an alert that was sent must be known as sent after a power cut
     base.run("PRAGMA foreign_keys = ON")
-    if not version:
+    if version < VERSION:
+        made = SCHEMA.split(";") if not version else ("DROP TABLE predictions",)
         with base.writing() as connection:
-            for statement in (*SCHEMA.split(";"), f"PRAGMA user_version = {VERSION}"):
+            for statement in (*made, f"PRAGMA user_version = {VERSION}"):
                 connection.execute(statement)
 
 
@@ -296,7 +297,7 @@ def _text(text: str) -> str:
     return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
-VERSION = 3
+VERSION, WITH_PREDICTIONS = 3, 2  # which holds one more table, and is the same otherwise
 SCHEMA = """
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,

@@ -24,6 +24,7 @@ SPELL = 10  # points: so many show a state, such as a start or the present; fewe
 KNOWN = 20  # points: with fewer nothing is known about what is usual
 SHOWS = 2.0  # standard errors by which a difference shows
 FAR = 4.0  # standard errors: no chance, even where the place was chosen for it
+GAP = 4.0  # times the usual time between two points: a longer one hides what happened in it
 LONGER = 2.0  # times any spell before: what lasts so long is no chance
 
 
@@ -241,6 +242,13 @@ def _runs(values: Values) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     starts = np.concatenate([[0], np.flatnonzero(np.diff(values) != 0) + 1]).astype(np.int64)
     lengths: NDArray[np.int64] = np.diff(np.append(starts, len(values))).astype(np.int64)
     return lengths, starts
+
+
+def unlogged(series: Series, interval: tuple[float, float]) -> bool:
+    """Whether so many points are missing within an interval that no change there can be called sudden."""
+    steps = series.steps[series.finite]
+    apart = np.diff(steps[(steps >= interval[0]) & (steps <= interval[1])])
+    return bool(len(apart) and apart.max() > GAP * median(np.diff(steps)))
 
 
 def silence(series: Series, least: int = LEAST) -> int:

@@ -26,9 +26,9 @@ def check_file(path: Path) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a report, of which no reader sees a half."""
+    """Write a report, of which no reader sees a half. A link stays one: what it leads to is written."""
     check_file(path)
-    with _explained(path), replacing(path) as file:
+    with _explained(path), replacing(Path(os.path.realpath(path))) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 

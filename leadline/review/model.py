@@ -155,13 +155,17 @@ def asking(endpoint: str, model: str, key: str | None, timeout: float) -> Reader
     """Return a reader behind an OpenAI-compatible endpoint. No error holds the key."""
     try:
         parts = urlsplit(endpoint)
-        is_plain = parts.scheme in ("http", "https") and parts.hostname and not (parts.username or parts.query)
+        is_plain = parts.scheme in ("http", "https") and parts.hostname and not ("@" in parts.netloc or parts.query)
     except ValueError:
         is_plain = False
     if not is_plain:
         raise BadOrder(
             "--endpoint takes an http or https address without user, password, or query.",
             next_step="pass the part before /chat/completions, such as http://localhost:8000/v1",
+        )
+    if key and not (key.isascii() and key.isprintable()):
+        raise BadOrder(
+            "The API key holds a character that no header may.", next_step="check the variable that --key-env names"
         )
     is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
     opener = build_opener(_NoRedirect, *([ProxyHandler({})] if is_local else []))
@@ -176,14 +180,14 @@ def asking(endpoint: str, model: str, key: str | None, timeout: float) -> Reader
         try:
             request = Request(f"{endpoint.rstrip('/')}/chat/completions", body, headers)
             with opener.open(request, timeout=timeout) as response:
-                reply = orjson.loads(_whole(response, timeout))
+                reply = orjson.loads(_whole(response))
         except HTTPError as error:
             error.close()
             raise _unused(words.REFUSED.format(error.code)) from None
         except orjson.JSONDecodeError:
             raise _unused(words.UNUSABLE) from None
         except (OSError, ValueError, http.client.HTTPException) as error:  # a timeout and URLError are OSErrors
-            cause = getattr(error, "reason", error)
+            cause = reason if isinstance(reason := getattr(error, "reason", None), Exception) else error
             raise _unused(words.UNREACHED.format(type(cause).__name__)) from None
         try:
             content = reply["choices"][0]["message"]["content"]
@@ -196,15 +200,13 @@ def asking(endpoint: str, model: str, key: str | None, timeout: float) -> Reader
     return ask
 
 
-def _whole(response: Any, timeout: float) -> bytes:
-    """Return a response that comes whole and in time: a byte now and then keeps a socket busy for ever."""
-    begun, taken = time.monotonic(), bytearray()
+def _whole(response: Any) -> bytes:
+    """Return a response that comes whole."""
+    taken = bytearray()
     while piece := response.read1(65536):
         taken += piece
         if len(taken) > LARGEST:
             raise _unused(words.UNUSABLE)
-        if time.monotonic() - begun > timeout:
-            raise TimeoutError
     length = response.headers.get("Content-Length")
     if length is not None and length.isdecimal() and len(taken) < int(length):
         raise http.client.IncompleteRead(bytes(taken))

@@ -11,6 +11,7 @@ import contextlib
 import json
 import math
 import os
+import shutil
 import stat
 import sys
 import time
@@ -125,19 +126,20 @@ def add(path: str, review: Review, *, beside: bool = False) -> Path:
 
 
 def forget(path: str) -> int:
-    """Delete all reviews of the run at `path`; return how many there were."""
+    """Delete all reviews of the run at `path`, none of the folder around it; return how many there were."""
     count = 0
-    for file, runs in _places(path):
+    for file, (*_, own) in _places(path):  # its last name there
         if not file.is_file() or file.is_symlink():
             continue
         with _explained(file), _locked(file):
             told, _ = _lines(file)
-            others = [line for line in told if line.get("run") not in runs]
+            others = [line for line in told if line.get("run") != own]
             count += sum(_review(line) is not None for line in told if line not in others)
             if not others:
                 file.unlink()
             elif len(others) < len(told):
                 with replacing(file) as kept:
+                    shutil.copymode(file, kept.name)
                     kept.writelines(json.dumps(line).encode() + b"\n" for line in others)
     return count
 
@@ -164,7 +166,7 @@ def _places(path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
     beside, name = _beside(path)
     if name:
         above, folder = _home(str(beside.parent))
-        yield above, (folder,)
+        yield above, (folder, run)
     yield beside, ("", name)
 
 

@@ -252,10 +252,15 @@ async def _say(request: Request) -> Response:
     state = _state(request)
     if not state.doors.may_act:
         return _failed(words.READ_ONLY, 403)
+    if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        return Response(status_code=415)  # the guard lets JSON of programs pass, for agents
     if int(request.headers.get("content-length") or LARGEST_FORM + 1) > LARGEST_FORM:
         return Response(status_code=413)
     body = (await request.body()).decode("utf-8", errors="replace")
-    form = parse_qs(body, keep_blank_values=True, max_num_fields=2000)
+    try:
+        form = parse_qs(body, keep_blank_values=True, max_num_fields=2000)
+    except ValueError:
+        return Response(status_code=413)
     told, _, about = form.get("what", [""])[0].partition(" ")
     if told == words.COMPARE:
         return RedirectResponse(f"/compare?{urlencode({'run': form.get('run', [])}, doseq=True)}", 303)

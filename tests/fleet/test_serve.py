@@ -317,8 +317,15 @@ def test_a_foreign_page_can_neither_read_nor_act(shelf: Shelf) -> None:
     assert browser.post(path, form).status_code == 403
     assert browser.post(path, form, sec_fetch_site="cross-site", sec_fetch_mode="navigate").status_code == 403
     assert browser.post(path, form, sec_fetch_site="none").status_code == 403
+    assert browser.post(path, form, content_type="application/json").status_code == 415  # as programs ask /mcp
     assert people.said_of(shelf, ROW.identity) == ()
     assert browser.post(path, form, origin=f"http://{HOST}").status_code == 303
+
+
+def test_a_form_of_too_many_fields_is_refused(shelf: Shelf) -> None:
+    browser = Browser(shelf, Doors(frozenset({HOST}), may_act=True))
+    form = {f"run{number}": "a" for number in range(2500)}
+    assert browser.post("/say", form, origin=f"http://{HOST}").status_code == 413
 
 
 def test_it_is_read_only_unless_allowed(shelf: Shelf) -> None:

@@ -177,6 +177,25 @@ def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
         ]  # fmt: skip
 
 
+def test_a_pipe_is_no_answer_file_and_a_link_to_one_stays(tmp_path: Path) -> None:
+    log, pipe, link, said = tmp_path / "metrics.jsonl", tmp_path / "pipe", tmp_path / "link", list[str]()
+    write_rows(log, range(1, 40))
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "answer.json")
+    for place in (pipe, link):
+        with Store(tmp_path / f"{place.name}.db") as store:
+            session = _Session(Options((WatchEntry(str(log)),), headless=True, answer=place), store)
+            session.said = said.append
+            session.watch.start()
+            settle(session.watch)
+            session.settle()
+            session.watch.end()
+    assert pipe.is_fifo()
+    assert said == [f"No verdict file: can't write {pipe}: it exists and is not a regular file."]
+    assert link.is_symlink()
+    assert json.loads((tmp_path / "answer.json").read_text())["step"] == 38
+
+
 def shown(screen: Screen, console: Console) -> str:
     console.print(screen.shown())
     file = console.file

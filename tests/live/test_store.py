@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,23 @@ def test_a_state_file_that_cannot_be_used_is_explained(what: str, tmp_path: Path
     assert str(state) in raised.value.what
     assert main(["watch", str(tmp_path), "--headless", "--state", str(state)]) == 2
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_state_file_with_predictions_is_read_and_gone_on_with(tmp_path: Path) -> None:
+    file = tmp_path / "s.db"
+    with Store(file) as store:
+        record(store, a_look())
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("CREATE TABLE predictions (look INTEGER NOT NULL REFERENCES looks)")
+        base.execute("INSERT INTO predictions VALUES (1)")
+        base.execute("PRAGMA user_version = 2")
+        base.commit()
+    for write in (False, True, False):
+        with Store(file, write=write) as store:
+            assert store.looks(1) == (a_look(),)
+    with closing(sqlite3.connect(file)) as base:
+        assert base.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert base.execute("SELECT name FROM sqlite_master WHERE name = 'predictions'").fetchall() == []
 
 
 def test_history_reads_while_a_watch_writes(tmp_path: Path) -> None:

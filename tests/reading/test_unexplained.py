@@ -36,6 +36,12 @@ def test_a_break_without_a_cause_is_said() -> None:
     assert abs(finding.since_step - 201) <= 5
 
 
+def test_a_break_in_a_gap_of_the_log_is_not_called_sudden() -> None:
+    jumped, kept = series("entropy", 6.0 * (STEPS > 200), 5), (STEPS <= 180) | (STEPS > 220)
+    gapped = Series("entropy", "entropy", "test", STEPS[kept], jumped.values[kept])
+    assert ids(Run("here", series=(gapped,)), ()) == []
+
+
 def test_a_break_at_an_event_is_explained() -> None:
     jumped = series("entropy", 6.0 * (STEPS > 200), 5)
     step = Event("learning_rate", 200, "the learning rate rises suddenly at step 200")

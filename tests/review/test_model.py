@@ -279,6 +279,9 @@ class Served:
                 )
                 if manner == "slow":
                     outer.closing.wait(60)
+                for _ in range(60 * (manner == "drips")):
+                    self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                    outer.closing.wait(0.05)
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(raw) + 50 * (manner == "torn")))
                 self.end_headers()
@@ -367,13 +370,14 @@ def test_an_ok_of_a_lenient_model_takes_nothing_back(
         ("torn", "IncompleteRead"),
         ("long", "does not end with one JSON object"),
         ("slow", "TimeoutError"),
+        ("drips", "TimeoutError"),
     ],
 )
 def test_no_usable_reply_saves_nothing_and_says_why(
     runs: dict[str, Run], serve: Callable[..., Served], capsys: pytest.CaptureFixture[str], manner: str, says: str
 ) -> None:
     server = serve("good", manner)
-    timeout = "1" if manner == "slow" else "60"
+    timeout = "1" if manner in ("slow", "drips") else "60"
     asked = ["--model", "tiny", "--endpoint", server.address, "--timeout", timeout]
     assert main(["review", runs["gamed"].path, *asked]) == 3
     told = capsys.readouterr()
@@ -391,6 +395,7 @@ def test_no_usable_reply_saves_nothing_and_says_why(
         ("localhost:8000", 2),
         ("http://[1", 2),
         (f"http://user:{KEY}@127.0.0.1:1/v1", 2),
+        (f"http://:{KEY}@127.0.0.1:1/v1", 2),
         (f"http://127.0.0.1:1/v1?key={KEY}", 2),
         ("http://127.0.0.1:1/v1", 3),
         ("http://127.0.0.1:99999/v1", 3),
@@ -415,8 +420,11 @@ def test_a_key_that_is_no_header_is_not_shown(
     server = serve()
     monkeypatch.setenv("MINE", key)
     asked = ["--model", "tiny", "--endpoint", server.address, "--key-env", "MINE"]
-    assert main(["review", runs["gamed"].path, *asked]) == 3
-    assert KEY not in capsys.readouterr().err
+    assert main(["review", runs["gamed"].path, *asked]) == 2
+    told = capsys.readouterr().err
+    assert "API key holds a character" in told
+    assert KEY not in told
+    assert server.calls == 0
 
 
 def test_a_name_that_is_no_text_is_asked_for_all_the_same(runs: dict[str, Run], serve: Callable[..., Served]) -> None:

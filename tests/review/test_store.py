@@ -119,6 +119,17 @@ def test_forgetting_leaves_what_was_said_of_other_runs(run: Path) -> None:
     assert store.forget(str(run)) == 0
 
 
+def test_forgetting_a_log_leaves_the_folders_reviews_and_their_mode(run: Path) -> None:
+    log = run / "trainer_state.json"
+    store.add(str(run), Review("ok", 20))
+    file = store.add(str(run), Review("ok", 30), beside=True)
+    store.add(str(log), Review("ok", 40), beside=True)
+    file.chmod(0o600)
+    assert store.forget(str(log)) == 1
+    assert [one.seen_until for one in store.load(str(run)).reviews] == [20, 30]
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
 def test_damaged_lines_are_skipped_with_one_note(run: Path) -> None:
     file = store.add(str(run), Review("ok", 20))
     good = json.loads(file.read_text())
