@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, asdict, astuple, field, fields, replace
+from dataclasses import MISSING, Field, FrozenInstanceError, asdict, astuple, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,18 @@ OFTEN = 64  # instances: compiling an `__init__` takes as long as filling some h
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
 else:
 
     def dataclass(*, frozen: bool = False, slots: bool = False, eq: bool = True) -> Callable[[type], type]:
         """Do what `dataclasses.dataclass` does."""
         return lambda kind: _record(kind, frozen=frozen, slots=slots, eq=eq)
+
+    def replace(record: Any, /, **changes: object) -> Any:
+        """Do what `dataclasses.replace` does, and leave the fields undescribed."""
+        defaults = vars(type(record))["__dataclass_fields__"].defaults
+        given = (name for name, default in defaults.items() if default.__class__ is not Field or default.init)
+        return type(record)(**{name: getattr(record, name) for name in given} | changes)
 
 
 def _record(kind: type, *, frozen: bool, slots: bool, eq: bool) -> type:

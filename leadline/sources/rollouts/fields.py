@@ -138,7 +138,6 @@ def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | No
         for path, value in _leaves(record):
             columns.setdefault(path, []).append(value)
     texts = [path for path, values in columns.items() if any(_is_text(value) for value in values)]
-    numbers = [path for path, values in columns.items() if any(as_number(value) is not None for value in values)]
     output = _named(texts, OUTPUTS, OUTPUT_WORDS)
     prompt = _named([path for path in texts if path != output], PROMPTS, PROMPT_WORDS)
     if output is None and prompt is None:
@@ -147,7 +146,7 @@ def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | No
         output, prompt = _by_content({path: columns[path] for path in texts}, prompt)
     if output is None:
         return None
-    return Fields(output, prompt, _score(numbers, columns, guessed), _exact(list(columns), GROUPS))
+    return Fields(output, prompt, _score(columns, guessed), _exact(list(columns), GROUPS))
 
 
 def is_reference(path: Path) -> bool:
@@ -162,8 +161,7 @@ def _is_dataset(columns: Mapping[Path, Sequence[object]], texts: Sequence[Path],
     references = [path for path in columns if is_reference(path)]
     if prompt is None or not references or any(path[-1] in OF_SAMPLES for path in columns):
         return False
-    scored = _exact([path for path in columns if _holds_a_score(columns[path])], SCORES) is not None
-    if scored and [path[-1] for path in references] == ["answer"]:
+    if _score_by_name(columns) is not None and [path[-1] for path in references] == ["answer"]:
         return False
     others = [path for path in texts if path != prompt and path not in references and _speaks({*tokens(path[-1])})]
     return not any(is_prose([text_of(value) for value in columns[path]]) for path in others)
@@ -251,20 +249,22 @@ def _speaks(said: set[str]) -> bool:
     return not said & (ASIDE | REFERENCE | TAKEN)
 
 
-def _score(paths: Sequence[Path], columns: Mapping[Path, Sequence[object]], guessed: bool) -> Path | None:
+def _score(columns: Mapping[Path, Sequence[object]], guessed: bool) -> Path | None:
     """The field of the score: of a usual name, the one with a word for it, or the only number that may be one."""
-    held = list(columns)
-    if (exact := _exact([path for path in held if _holds_a_score(columns[path])], SCORES)) is not None:
+    if (exact := _score_by_name(columns)) is not None:
         return exact
-    open_ones = [path for path in paths if not set(tokens(path[-1])) & (ASIDE | REFERENCE)]
+    numbers = [path for path, values in columns.items() if any(as_number(value) is not None for value in values)]
+    open_ones = [path for path in numbers if not set(tokens(path[-1])) & (ASIDE | REFERENCE)]
     worded = [path for path in open_ones if set(tokens(path[-1])) & SCORE_WORDS]
     totals = [path for path in worded if set(tokens(path[-1])) & TOTALS]
     likely = totals or worded or (open_ones if guessed else [])
     return likely[0] if len(likely) == 1 else None
 
 
-def _holds_a_score(values: Sequence[object]) -> bool:
-    return any(not math.isnan(score_of(value)) for value in values)
+def _score_by_name(columns: Mapping[Path, Sequence[object]]) -> Path | None:
+    """The field of a usual name that holds a score."""
+    named = [path for path in columns if path[-1] in SCORES]
+    return _exact([path for path in named if any(not math.isnan(score_of(one)) for one in columns[path])], SCORES)
 
 
 def _by_content(columns: Mapping[Path, Sequence[object]], prompt: Path | None) -> tuple[Path | None, Path | None]:
