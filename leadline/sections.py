@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .curve.cells import LEAST
 from .curve.curve import Curve
@@ -36,6 +35,7 @@ from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance, kl_and_reward, near_r
 from .reading.loss import by_construction, centred, loss_series
 from .reading.scores import other_rewards
 from .reading.view import View
+from .records import replace
 from .run import LENGTH, REWARD
 
 INSTEAD = ("entropy", LENGTH)

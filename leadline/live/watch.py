@@ -10,13 +10,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from ..digits import duration
 from ..errors import LeadlineError
 from ..inside.quiet import Once
 from ..plan import plan_of
+from ..records import replace
 from ..shelf.summary import SILENT
 from ..shelf.summary import patience as silent_after
 from ..words import live as words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..digits import capital
 from ..facts.finding import NEEDS_EYES
 from ..facts.judgement import Judgement
 from ..reading.wall_clock import LONG, row_times, still_from
+from ..records import replace
 from ..report.data import as_data, dump
 from ..run import REWARD, Run, Series
 from ..sources.source import Log

@@ -7,11 +7,11 @@ import itertools
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, NotOneRun
 from ..event import Damaged, Event
+from ..records import replace
 from ..run import Run, Samples
 from . import rollouts
 from .around import Surroundings

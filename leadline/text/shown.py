@@ -6,9 +6,9 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ..facts.chart import Contrast, PhraseShared, SampleShown, SamplesShown, Span, StepSamples
+from ..records import replace
 from ..run import Rollout
 from .phrases import DIGIT, END_MARK, START_MARK, shared
 from .sampler import Batch, rank, spread
