@@ -136,6 +136,8 @@ class Series:
     def since(self, step: float) -> Series:
         """Return the points at or after `step`, without copying."""
         first = int(np.searchsorted(self.steps, step, side="left"))
+        if first == 0:
+            return self
         walls = None if self.walls is None else self.walls[first:]
         repeats = self.repeats[int(np.searchsorted(self.repeats, step, side="left")) :]
         return replace(self, steps=self.steps[first:], values=self.values[first:], walls=walls, repeats=repeats)
