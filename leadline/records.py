@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, asdict, astuple, field, fields, replace
+from dataclasses import MISSING, Field, FrozenInstanceError, asdict, astuple, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,16 @@ OFTEN = 64  # instances: compiling an `__init__` takes as long as filling some h
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
 else:
 
     def dataclass(*, frozen: bool = False, slots: bool = False, eq: bool = True) -> Callable[[type], type]:
         """Do what `dataclasses.dataclass` does."""
         return lambda kind: _record(kind, frozen=frozen, slots=slots, eq=eq)
+
+    def replace(record: Any, /, **changes: object) -> Any:
+        """Do what `dataclasses.replace` does, and leave the fields undescribed."""
+        return type(record)(**{name: getattr(record, name) for name in _names(record, "init")} | changes)
 
 
 def _record(kind: type, *, frozen: bool, slots: bool, eq: bool) -> type:
@@ -128,13 +133,21 @@ def _compiled(described: _Fields) -> Any:
     return init
 
 
+def _names(record: object, what: str) -> list[str]:
+    """Return the fields of a record that are for that (`init`, `repr`, `compare`), without describing them."""
+    known = next(held for kind in type(record).__mro__ if (held := vars(kind).get("__dataclass_fields__")))
+    return [
+        name for name, default in known.defaults.items() if not isinstance(default, Field) or getattr(default, what)
+    ]
+
+
 def _repr(self: Any) -> str:
-    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    shown = (f"{name}={getattr(self, name)!r}" for name in _names(self, "repr"))
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 def _compared(record: Any) -> tuple[object, ...]:
-    return tuple(getattr(record, one.name) for one in fields(record) if one.compare)
+    return tuple(getattr(record, name) for name in _names(record, "compare"))
 
 
 def _eq(self: object, other: object) -> bool:

@@ -92,7 +92,7 @@ class Series:
         named = f"{self.name}\0{self.points}\0".encode("utf-8", "replace")
         unbroken = self.points and self.steps[-1] - self.steps[0] == self.points - 1  # known by its first
         told = blake2b(named + (self.steps[:1] if unbroken else self.steps).tobytes())
-        told.update(self.values.tobytes())
+        told.update(np.ascontiguousarray(self.values).data)
         return told.digest()
 
     @property
@@ -105,15 +105,15 @@ class Series:
         """Return how many rows were written for it: more than points if a step was written several times."""
         return len(self.steps) + len(self.repeats)
 
-    @property
-    def finite(self) -> NDArray[np.bool_]:
+    @cached_property
+    def finite(self) -> Flags:
         """Return which points hold a finite number."""
         return np.isfinite(self.values)
 
     @property
     def numbers(self) -> Values:
         """Return the finite values."""
-        return self.values[self.finite]
+        return self.values if self.finite.all() else self.values[self.finite]
 
     @property
     def known(self) -> tuple[Steps, Values]:
@@ -139,6 +139,8 @@ class Series:
     def since(self, step: float) -> Series:
         """Return the points at or after `step`, without copying."""
         first = int(np.searchsorted(self.steps, step, side="left"))
+        if first == 0:
+            return self
         walls = None if self.walls is None else self.walls[first:]
         repeats = self.repeats[int(np.searchsorted(self.repeats, step, side="left")) :]
         return replace(self, steps=self.steps[first:], values=self.values[first:], walls=walls, repeats=repeats)

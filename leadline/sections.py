@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .curve.cells import LEAST
 from .facts.finding import SAID, Finding
@@ -35,6 +34,7 @@ from .reading.kl import MEAN, SUM, UNIDENTIFIED, distance_series, kl_and_reward,
 from .reading.loss import by_construction, centred, loss_series
 from .reading.scores import component_names, held_out_names
 from .reading.view import View
+from .records import replace
 from .run import LENGTH, REWARD
 
 INSTEAD = ("entropy", LENGTH)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from ..questions.level import silence
 from ..questions.shape import AGREED, DECLINES, rest_of, turning_point
 from ..reading.scores import Judged
 from ..reading.signal import EDGE
+from ..records import replace
 from ..run import REWARD, Run
 from .case import DRIFT, PRICE, SPAN, Case, case_of, risk_of, upside_of
 from .keep import best_checkpoint, ranked

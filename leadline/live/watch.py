@@ -11,7 +11,6 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from ..contract import ChartData
@@ -20,6 +19,7 @@ from ..errors import LeadlineError
 from ..inside.quiet import Once
 from ..pipeline import read_run
 from ..plan import plan_of
+from ..records import replace
 from ..report.data import as_data, dump
 from ..shelf.summary import SILENT
 from ..shelf.summary import patience as silent_after

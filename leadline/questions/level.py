@@ -50,7 +50,7 @@ class Trace:
     def start(self) -> float:
         """Where it started from, by its first points alone: the start must not change with every check. A start that
         was over after a few points is the level of those, and one that was left at once that of the first."""
-        values = self.series.values[self.series.finite & (self.series.steps >= self.curve.grid[0])]
+        values = self.series.since(self.curve.grid[0]).numbers
         count = min(max(len(values) // 4, FEW_POINTS), SPELL)
         start, first = median(values[:count]), median(values[:FEW_POINTS])
         noise = noise_of(values[:KNOWN])

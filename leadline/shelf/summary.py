@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..contract import Reading
 from ..facts.finding import NEEDS_EYES
 from ..facts.judgement import Judgement
 from ..reading.wall_clock import LONG, row_times, still_from
+from ..records import replace
 from ..run import REWARD, Run, Series
 from ..sources.source import Log
 from ..words.verdict import headline

@@ -7,12 +7,12 @@ import itertools
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from ..digits import several
 from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, NotOneRun
 from ..event import Damaged, Event
+from ..records import replace
 from ..run import Rollouts, Run
 from . import rollouts
 from .around import run_and_surroundings

@@ -6,10 +6,10 @@ from __future__ import annotations
 import csv
 import math
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from ..records import replace
 from ..vocabulary.guess import may_be_reward
 from .number import FURTHEST, as_number, as_step, object_in
 from .row import ENOUGH, FreeRows, may_be_logged

@@ -10,12 +10,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 
 from ..event import Damaged, Ended, Event, NewReference, RateStep, Resumed, WarmUpEnd
+from ..records import replace
 from ..run import Run, Series
 from .source import Log
 

@@ -8,10 +8,10 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from ..records import replace
 from ..vocabulary.guess import may_be_reward
 from ..vocabulary.names import tokens, words
 from .clock import STEPS, step_key

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+from ..records import replace
 from . import json_document
 from .number import as_step, flat, object_in
 from .row import FreeRows, is_row, may_be_logged, unwrapped

@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
+from ..records import replace
 from . import console, delimited
 from .json_document import Document
 from .source import BLANK, Log

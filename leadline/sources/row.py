@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..digits import listed
+from ..records import replace
 from ..run import Steps
 from ..vocabulary import detect
 from ..vocabulary.guess import meant

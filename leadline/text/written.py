@@ -23,7 +23,7 @@ LONGEST = 24  # characters: a longer "word" is cut here
 WORDY = 3.5  # words: a run whose mean answer and prompt together have fewer is read by characters
 BATCHES = 3  # two may coincide, a third makes a level
 AS_GOOD_AS_ALL = 0.98  # of the samples, of a cap, or of an overlap: what so nearly is all, is all
-TURN = re.compile(
+TURN = (  # where a dump without prompts ends them: compiled for such a one
     r"<\|im_start\|>assistant\n?|<\|start_header_id\|>assistant<\|end_header_id\|>\s*|\[/INST\]|<start_of_turn>model\n?"
     r"|<｜Assistant｜>|<\|assistant\|>\n?|###\s*Response:\s*|(?:^|\n)(?:Assistant|ASSISTANT|AI|Answer|A):[ \n]"
 )
@@ -216,8 +216,9 @@ def parted(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:
 def _mark(texts: Sequence[str]) -> re.Pattern[str] | None:
     if len(texts) < TELLING:
         return None
-    if sum(TURN.search(text) is not None for text in texts) >= AS_GOOD_AS_ALL * len(texts):
-        return TURN
+    turn = re.compile(TURN)
+    if sum(turn.search(text) is not None for text in texts) >= AS_GOOD_AS_ALL * len(texts):
+        return turn
     held = set(texts[0]).intersection(*texts[1:])
     found = []
     for mark in sorted(held):

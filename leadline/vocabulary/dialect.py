@@ -7,6 +7,7 @@ import csv
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ..records import dataclass
 from .names import listed, words
@@ -34,8 +35,7 @@ class Meaning:
     instead: tuple[str, ...] = ()  # other keys that could mean the same, where this one was chosen by its words
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One row of a dialect file."""
 
     dialect: str

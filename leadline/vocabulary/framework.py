@@ -163,8 +163,10 @@ def _signs_by_words(family: str) -> dict[str, int]:
     exact, _ = _signs(family)
     found: dict[str, int] = {}
     for key, weight in exact.items():
-        if weight >= SIGNS["yes"] and len(tokens(key)) > FEW_WORDS:
-            found[words(key)] = weight
+        if weight >= SIGNS["yes"]:
+            name = words(key)
+            if name.count("_") >= FEW_WORDS or len(tokens(key)) > FEW_WORDS:  # one word may hold several tokens
+                found[name] = weight
     return found
 
 

@@ -40,8 +40,7 @@ RETURN = re.compile(r"(?<![A-Za-z0-9])R(?![A-Za-z0-9@²])")  # as textbooks writ
 SCRIPTS = listed("script")
 WIDE = str.maketrans("：，；（）＝％", ":,;()=%")
 ORDINAL = re.compile(r"第\s*([\d/]+)\s*([^\W\d_a-zA-Z]+)")  # "第 12/400 步": the count stands before what it counts
-SCRIPT = re.compile("|".join(sorted(SCRIPTS, key=len, reverse=True)), re.IGNORECASE)
-IN_SCRIPT = re.compile(f"(?:{SCRIPT.pattern})+", re.IGNORECASE)
+SCRIPT = "|".join(sorted(SCRIPTS, key=len, reverse=True))  # few runs need it, which have it compiled
 HEAD = re.compile(r"[^/.:|]+?(?:/|\.|:| - )")
 FEWEST = 3  # keys that have to share a prefix
 SHORTEST_GLUED = 5  # letters of a word that may be several
@@ -69,7 +68,9 @@ def english(text: str) -> str:
     (' step 3/40: mean reward : 0.4', 'kl_divergence')
     """
     text = ORDINAL.sub(r"\2\1", text.translate(WIDE))
-    return IN_SCRIPT.sub(lambda told: f" {' '.join(SCRIPTS[word.lower()] for word in SCRIPT.findall(told[0]))} ", text)
+    word = re.compile(SCRIPT, re.IGNORECASE)
+    in_script = re.compile(f"(?:{SCRIPT})+", re.IGNORECASE)
+    return in_script.sub(lambda told: f" {' '.join(SCRIPTS[one.lower()] for one in word.findall(told[0]))} ", text)
 
 
 @lru_cache(maxsize=8192)

@@ -16,9 +16,9 @@ import stat
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
 from pathlib import Path
 
+from ...records import asdict, replace
 from ...report.plain import printable
 from ..store import Store
 from . import programs

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from ...event import Because
+from ...records import replace
 from ..source import Log
 from ..text import Lines
 from .line import plain

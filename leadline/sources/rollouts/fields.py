@@ -155,18 +155,18 @@ def fields_of(records: Sequence[Record], *, guessed: bool = True) -> Fields | No
         for path, value in _leaves(record):
             columns.setdefault(path, []).append(value)
     texts = [path for path, values in columns.items() if any(_is_text(value) for value in values)]
-    numbers = [path for path, values in columns.items() if any(as_number(value) is not None for value in values)]
     output = _named(texts, OUTPUTS, OUTPUT_WORDS)
     prompt = _named([path for path in texts if path != output], PROMPTS, PROMPT_WORDS)
     if output is None and prompt is None:
         output = next((path for path in texts if any(_is_chat(value) for value in columns[path])), None)
-    scored = [path for path, values in columns.items() if not all(math.isnan(score_of(value)) for value in values)]
-    score = _exact(scored, SCORES)
+    named = [path for path in columns if path[-1] in SCORES]
+    score = _exact([path for path in named if any(not math.isnan(score_of(one)) for one in columns[path])], SCORES)
     if output is None and guessed and not _is_dataset(columns, texts, prompt, scored=score is not None):
         output, prompt = _by_content({path: columns[path] for path in texts}, prompt)
     if output is None:
         return None
     if score is None:  # the one with a word for it, or the only number that may be one
+        numbers = [path for path, values in columns.items() if any(as_number(value) is not None for value in values)]
         open_ones = [path for path in numbers if not {*tokens(path[-1])} & (ASIDE | REFERENCE)]
         worded = [path for path in open_ones if {*tokens(path[-1])} & SCORE_WORDS]
         totals = [path for path in worded if {*tokens(path[-1])} & TOTALS]
@@ -208,7 +208,7 @@ def _leaves(record: Record, above: Path = ()) -> Iterator[tuple[Path, object]]:
     """All that a record holds, and where; a message stays whole."""
     for key, value in record.items():
         path = (*above, str(key))
-        if isinstance(value, Mapping) and "content" not in value and len(path) < DEEPEST:
+        if isinstance(value, dict) and "content" not in value and len(path) < DEEPEST:
             yield from _leaves(value, path)
         else:
             yield path, value
@@ -217,7 +217,7 @@ def _leaves(record: Record, above: Path = ()) -> Iterator[tuple[Path, object]]:
 def _at(record: Record, path: Path) -> object:
     value: object = record
     for key in path:
-        if not isinstance(value, Mapping) or key not in value:
+        if not isinstance(value, dict) or key not in value:
             return None
         value = value[key]
     return value
@@ -227,11 +227,11 @@ def _is_text(value: object) -> bool:
     """Whether a value is text, a message, a chat, or token ids."""
     if isinstance(value, str) or _is_chat(value):
         return True
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return isinstance(value.get("content"), str)
-    if isinstance(value, Sequence) and not isinstance(value, bytes) and value:
+    if isinstance(value, list) and value:
         parts = [part for one in value for part in (one if isinstance(one, list) else [one])]
-        return all(isinstance(part, (str, Mapping)) or type(part) is int for part in parts) and bool(text_of(value))
+        return all(isinstance(part, (str, dict)) or type(part) is int for part in parts) and bool(text_of(value))
     return False
 
 
@@ -242,12 +242,12 @@ def _is_chat(value: object) -> bool:
 def _role(turn: object) -> str:
     """The role in which a turn of a chat is spoken; "" for anything else."""
     said = _message(turn)
-    role = (said.get("role") or said.get("from")) if isinstance(said, Mapping) else None
+    role = (said.get("role") or said.get("from")) if isinstance(said, dict) else None
     return role.lower() if isinstance(role, str) else ""
 
 
 def _message(turn: object) -> object:
-    return turn.get("message", turn) if isinstance(turn, Mapping) else turn
+    return turn.get("message", turn) if isinstance(turn, dict) else turn
 
 
 def _turns(value: object) -> tuple[object, object]:
@@ -313,12 +313,12 @@ def text_of(value: object, depth: int = 0) -> str:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for key in ("content", "text", "value"):
             if key in value:
                 return text_of(value[key], depth + 1)
         return ""
-    if isinstance(value, Sequence) and not isinstance(value, bytes) and depth < DEEPEST_TEXT:
+    if isinstance(value, list) and depth < DEEPEST_TEXT:
         if value and all(isinstance(one, int) for one in value):
             return " ".join(map(str, value))
         return "\n".join(part for part in (text_of(one, depth + 1) for one in value) if part)
@@ -329,7 +329,7 @@ def score_of(value: object) -> float:
     """The number in a value, which may be wrapped in a list of one; NaN where there is none."""
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         value = next((value[key] for key in SCORES if key in value), "")
     number = as_number(value)
     return math.nan if number is None else number
