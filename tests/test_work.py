@@ -53,11 +53,11 @@ count["modules imported"] = sum(name.partition(".")[0] == "leadline" for name in
 print(json.dumps(count), file=sys.stderr)
 """
 
-MODULES = 159
+MODULES = 150
 BUDGETS = {
     "healthy": {
         "files of the run opened": 24,
-        "classes compiled": 4,
+        "classes compiled": 3,
         "curves fitted": 6,
         "sets of models made": 4,
         "systems solved": 4,
@@ -70,7 +70,7 @@ BUDGETS = {
     },
     "collapsed": {
         "files of the run opened": 35,
-        "classes compiled": 5,
+        "classes compiled": 3,
         "curves fitted": 5,
         "sets of models made": 10,
         "systems solved": 10,
@@ -79,11 +79,11 @@ BUDGETS = {
         "series tamed": 27,
         "texts taken apart": 2,
         "of it done again": 0,
-        "modules imported": MODULES,
+        "modules imported": MODULES + 4,
     },
     "hacked": {
         "files of the run opened": 40,
-        "classes compiled": 6,
+        "classes compiled": 3,
         "curves fitted": 9,
         "sets of models made": 8,
         "systems solved": 8,

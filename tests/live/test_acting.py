@@ -590,11 +590,16 @@ def test_what_goes_on_writing_after_the_signal_is_told_and_not_called_ended(scen
     wait_for(lambda: scene.log.stat().st_size > 0)
     (orphan,) = [pid for pid in descendants(process.pid) if pid != process.pid]
     actor, life = scene.actor(f"sigterm:{process.pid}"), scene.life()
-    wait_for(lambda: str(scene.log) not in {os.path.realpath(one) for one in Path(f"/proc/{orphan}/fd").iterdir()})
+
+    def is_writing() -> bool:
+        return str(scene.log) in {os.path.realpath(one) for one in Path(f"/proc/{orphan}/fd").iterdir()}
+
+    wait_for(lambda: not is_writing())
     said = actor.consider(life, ENOUGH, scene.run)
     assert said is not None
     assert said.state == "sent"
     process.wait(30)
+    wait_for(is_writing)
     told: list[Action] = []
     wait_for(lambda: (one := actor.consider(life, ENOUGH, scene.run)) is not None and not told.append(one))
     assert told[0].state == "orphan"

@@ -74,7 +74,7 @@ class Mappings:
         # What follows a mapping that breaks off, or words that only begin like one, is somebody's line.
         over = len(self._open) > self.LONGEST or self._lines > self.MOST_LINES
         over |= not is_bar and self.GOES_ON.search(line) is None
-        if over or self.OPENS.match(line.strip()):
+        if over or self.OPENS.match(line.strip()) or self._is_whole(line):
             broken, self._open = self._open, ""
             self._is_lost(broken, rows)
             return False if over else self.take(line, rows)
@@ -82,6 +82,17 @@ class Mappings:
             return False  # in between
         text = f"{self._open}{line}"  # a terminal wraps in the middle of a word
         return self._close(text, self._before, rows) if "}" in line else self._leave_open(text, self._before, rows)
+
+    def _is_whole(self, line: str) -> bool:
+        """Return whether a line holds a mapping of its own, behind words, and not a value of the one that is open."""
+        opened = self.OPENS.search(line)
+        if opened is None or line[: opened.start()].rstrip().endswith(("':", '":', ",", "[", "(")):
+            return False
+        try:
+            read_mapping(line, opened.start())
+        except (Torn, RecursionError):
+            return False
+        return True
 
     def _close(self, text: str, before: str, rows: Rows) -> bool:
         try:
