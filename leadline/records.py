@@ -136,9 +136,7 @@ def _compiled(described: _Fields) -> Any:
 def _names(record: object, what: str) -> list[str]:
     """Return the fields of a record that are for that (`init`, `repr`, `compare`), without describing them."""
     known = next(held for kind in type(record).__mro__ if (held := vars(kind).get("__dataclass_fields__")))
-    return [
-        name for name, default in known.defaults.items() if not isinstance(default, Field) or getattr(default, what)
-    ]
+    return [name for name, given in known.defaults.items() if not isinstance(given, Field) or getattr(given, what)]
 
 
 def _repr(self: Any) -> str:

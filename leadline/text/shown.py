@@ -59,7 +59,7 @@ SHORTEST_OUTPUT = 60  # characters of one output: less shows nothing
 WEIGHED = 300  # characters of an output by which its weight is judged
 GAP = "\n\u22ee\n"  # where the middle of a text was left out
 MARKS = 400  # places marked in one sample: more would be paint, not a mark
-ESCAPED = "[<>&\x7f-\x9f\u2028\u2029]"  # what a page writes in six bytes
+ESCAPED = re.compile("[<>&\x7f-\x9f\u2028\u2029]")  # what a page writes in six bytes
 
 
 def shown_samples(batches: Sequence[Batch], *, kept: bool) -> SamplesShown:
@@ -72,8 +72,7 @@ def shown_samples(batches: Sequence[Batch], *, kept: bool) -> SamplesShown:
     # character weighs differs: an ideogram has three bytes, an escaped bracket six.
     looked_at = [sample.output[:WEIGHED] for some in chosen for sample in some]
     written = sum(len(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")) for text in looked_at)
-    escaped = sum(len(re.findall(ESCAPED, text)) for text in looked_at)
-    weight = (written + 5 * escaped) / max(sum(map(len, looked_at)), 1)
+    weight = (written + 5 * sum(len(ESCAPED.findall(text)) for text in looked_at)) / max(sum(map(len, looked_at)), 1)
     room = 0.75 * ROOM / (max(weight, 1.0) * max(len(looked_at), 1))
     most = int(min(max(room, SHORTEST_OUTPUT), LONGEST_OUTPUT))
     steps = (
