@@ -200,6 +200,28 @@ def test_the_planned_length_is_read_from_the_text(text: str, planned: int | None
     assert read(text).config.planned_steps == planned
 
 
+def test_numbers_before_a_mapping_on_its_line_belong_to_its_row() -> None:
+    run = read(
+        lines("2025-01-01 10:00:00,1 - train - INFO - rl_loss: -0.1, entropy: 0.{i}, data: {{'n': 8, 'reward': {r}}}")
+    )
+    assert {series.key for series in (*run.series, *run.unread)} == {"rl_loss", "entropy", "n", "reward"}
+    entropy = run.get("entropy")
+    assert entropy is not None
+    assert entropy.values.tolist() == [float(f"0.{step}") for step in STEPS]
+    talk = read(lines("sample 3 of 8, best of 4: {{'reward': {r}, 'loss': 0.1}}"))
+    assert {series.key for series in (*talk.series, *talk.unread)} == {"reward", "loss"}
+
+
+def test_a_torn_row_among_rows_without_a_step_keeps_its_place() -> None:
+    rows = [f"{{'loss': 0.01, 'reward': {step / 40}, 'kl': 0.{step:03}}}" for step in range(1, 31)]
+    rows[9] = rows[9][:30]
+    run = read("\n".join(rows))
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == [step for step in range(1, 31) if step != 10]
+    assert run.notes == ("Skipped 1 printed row that could not be read.",)
+
+
 def test_how_many_steps_an_evaluation_took_is_not_where_it_stands() -> None:
     told = "Evaluated 400 steps resulting in 8 episodes\neval_reward_mean={r}"
     reward = read(lines(f"Epoch: {{i}}, global_step={{n}}\n{told}\nv_loss=0.1", 512)).get("eval/reward/mean")

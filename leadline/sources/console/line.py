@@ -274,3 +274,9 @@ def counted(line: str) -> Count | None:
 def has_metric(keys: Iterable[str]) -> bool:
     """Return whether some key can be that of a metric one would log."""
     return any(METRIC.search(key) for key in keys)
+
+
+def joined_values(line: str) -> dict[str, object]:
+    """Return the numbers of a line that a colon or an equals sign joins to their labels, counts left out."""
+    joined = (one for one in pieces(line) if one.label and one.joined and not one.listed and is_value(one))
+    return {one.label: one.values[0].replace(",", "") for one in joined}

@@ -10,7 +10,7 @@ from ...vocabulary.guess import meant
 from ..clock import step_key
 from ..number import as_number, as_step, mean_of
 from ..row import unwrapped
-from .line import BAR, counted
+from .line import BAR, METRIC, counted, has_metric, joined_values
 from .rows import Rows
 
 # One of these beside an epoch: the Hugging Face Trainer.
@@ -44,7 +44,7 @@ class Mappings:
 
     def __init__(self) -> None:
         # Rows that name neither a step nor a pass over the data: beside rows that do, they are about single samples.
-        self.counted = Rows()
+        self.counted = self._last = Rows()
         self._named: Set[str] = frozenset()  # the keys of the last row that does
         self._open = ""  # the lines of a mapping that is not closed yet
         self._before = ""  # what stood before it
@@ -127,7 +127,7 @@ class Mappings:
             return False
         rest_of_it, self._half = self._half and not begins, begins and "}" not in text
         if not rest_of_it:
-            rows.lose()
+            self._last.lose()
         return True
 
     def _file(self, values: dict[str, object], before: str, rows: Rows) -> bool:
@@ -158,7 +158,8 @@ class Mappings:
         if step is not None or "epoch" in numbers:
             self._named = numbers.keys()
         sure = step is not None or 2 * len(numbers.keys() & self._named) >= len(numbers)  # one may be damaged
-        (rows if sure else self.counted).add(step, numbers)
+        self._last = rows if sure else self.counted
+        self._last.add(step, {**_beside(before), **numbers})
         return True
 
     def _step(self, values: dict[str, object], before: str, header: int | None) -> int | None:
@@ -175,6 +176,13 @@ class Mappings:
 def _is_trained(keys: tuple[str, ...]) -> bool:
     """Return whether a reward or a loss is among the keys by their words."""
     return any(name == "reward/mean" or name.startswith("loss/") for name in meant(keys))
+
+
+def _beside(before: str) -> dict[str, object]:
+    """Return the labelled numbers before a mapping on its line: `loss: 0.1, entropy: 0.8, rewards: {...}`."""
+    if BAR.search(before) or not METRIC.search(before):
+        return {}
+    return found if has_metric(found := joined_values(before)) else {}
 
 
 class Torn(ValueError):

@@ -19,6 +19,7 @@ from .line import (
     counted,
     has_metric,
     is_value,
+    joined_values,
     pieces,
     share_of,
 )
@@ -121,11 +122,8 @@ class Bars:
 
     def take(self, line: str, rows: Rows) -> bool:
         bar = self.BAR.search(line)
-        if bar is not None:
-            joined = (one for one in pieces(bar[3]) if one.label and one.joined and not one.listed and is_value(one))
-            values: dict[str, object] = {one.label: one.values[0].replace(",", "") for one in joined}
-            if has_metric(values):
-                self.counted.add(self.counted.placed(Count(int(bar[1]), int(bar[2]))), values)
+        if bar is not None and has_metric(values := joined_values(bar[3])):
+            self.counted.add(self.counted.placed(Count(int(bar[1]), int(bar[2]))), values)
         return False
 
 
