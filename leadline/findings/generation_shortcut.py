@@ -97,7 +97,7 @@ def _marks(groups: Sequence[Sequence[Batch]]) -> tuple[Mark, ...]:
     found = [(phrase, True) for phrase in pair.only_here] + [(phrase, False) for phrase in pair.only_there]
     marks = []
     for phrase, gained in sorted(found, key=lambda one: one[0].there - one[0].here)[:PHRASES]:
-        has = np.asarray([phrase.phrase in outputs.held(place) for place in range(len(outputs.texts))])
+        has = np.asarray([phrase.phrase in outputs.held(place) for place in range(len(outputs.texts))], dtype=bool)
         shares = (phrase.there, phrase.here) if gained else (phrase.here, phrase.there)
         of_low = float(has[low].mean()) if low.sum() >= TELLING and _differ(has[late], has[low]) else None
         most = [(has == gained)[high & (group == place)].mean() > 0.5 for place in range(len(groups))]

@@ -142,8 +142,7 @@ def _findings(reading: Reading) -> Iterable[Notice]:
             continue
         rank = SEVERITIES.index(one.severity)
         if one.id not in seen or SEVERITIES.index(seen[one.id].severity) < rank:
-            shown = ((each, steps(each.first_step, each.last_step)) for each in one.evidence)
-            where = tuple(f"{each.signal}, {span}" + (f": {each.text}" if each.text else "") for each, span in shown)
+            where = tuple(f"{each.signal}, {steps(each.first_step, each.last_step)}" for each in one.evidence)
             seen[one.id] = Notice(one.id, one.severity, _told(one), one.since_step, where)
     return seen.values()
 

@@ -143,9 +143,8 @@ def _in_full(reading: Reading) -> Iterator[tuple[str, str]]:
     for finding in reading.findings:
         yield finding.severity, f"{finding.say()}{_tail(finding)}"
         for evidence in finding.evidence:
-            more = f": {evidence.text}" if evidence.text else ""
             samples = f", {counted(len(evidence.samples), 'sample')}" if evidence.samples else ""
-            yield "", f"{evidence.signal}, {steps(evidence.first_step, evidence.last_step)}{samples}{more}"
+            yield "", f"{evidence.signal}, {steps(evidence.first_step, evidence.last_step)}{samples}"
         yield from ((when, says) for when, says in side_by_side(finding.facts))
     yield from (("normal", expected.text) for expected in reading.benign)
     yield from (("event", happened.say()) for happened in reading.run.events)

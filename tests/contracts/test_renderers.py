@@ -25,7 +25,7 @@ NASTY = "\x1b[31mred\x07\r\n[bold]\u202e\x9b2J\udcff"
 
 
 def nasty_reading(text: str) -> Reading:
-    evidence = Evidence("rollouts", 1, 2, text=text, samples=(Rollout(1, text, text, float("nan")),))
+    evidence = Evidence("rollouts", 1, 2, samples=(Rollout(1, text, text, float("nan")),))
     return Reading(
         run=dataclasses.replace(
             EMPTY_RUN,

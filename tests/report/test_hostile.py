@@ -24,7 +24,7 @@ def reading(meaning_harm: leadline.Reading) -> leadline.Reading:
     """The run as it is read, and hostile words also where only a reader of its samples would quote them."""
     one = meaning_harm
     words = (*WORDS, ENDLESS)
-    findings = tuple(quoting(word, "critical", (Evidence(word, 1, 2, text=word),)) for word in words)
+    findings = tuple(quoting(word, "critical", (Evidence(word, 1, 2),)) for word in words)
     run = dataclasses.replace(
         one.run,
         unread_keys=(ENDLESS, *one.run.unread_keys),
