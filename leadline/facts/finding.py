@@ -81,7 +81,6 @@ class Evidence:
     signal: str  # canonical name, or "rollouts"
     first_step: int
     last_step: int
-    text: str | None = None
     samples: tuple[Rollout, ...] = ()
 
 
@@ -192,9 +191,10 @@ class Cause:
     - policy: series that follow the policy shifted with it
     - outside: all that would show the policy change held still
     - none: nothing was found
+    - unlogged: the change lies in a gap of the log
     """
 
-    kind: Literal["event", "prompts", "policy", "outside", "none"]
+    kind: Literal["event", "prompts", "policy", "outside", "none", "unlogged"]
     event: Event | None = None
     prompts: PromptChange | None = None
     shifted: tuple[str, ...] = ()  # series that shift at that step
@@ -217,6 +217,8 @@ class Cause:
         """Return a sentence or two; `rose`: the change was for the better."""
         if self.clause:
             return f"Likely cause: {self.clause}.{self._also}"
+        if self.kind == "unlogged":
+            return "Cause unknown: the log has a gap there."
         if self.kind == "outside":  # a sudden gain in skill may show in none of them: a rise leaves more doubt
             suspect = "prompts or reward function may have changed" if rose else "suspect prompts or reward function"
             return f"{sentence_case(all_called(self.still))} didn't move: {suspect}.{self._also}"

@@ -60,6 +60,7 @@ class KlFrozen(Facts):
     learning_rate: float | None  # its highest so far; 0 if it has been 0 since a step
     since_step: int | None = None  # from which on the learning rate is 0
     still: tuple[str, ...] = ()  # series that have gone nowhere, where these show it
+    first_step: int | None = None  # from which on it is read, if not from the start
     held: bool = False  # KL stands away from 0, or nobody knows: a penalty may hold it there
 
     @property
@@ -78,8 +79,9 @@ class KlFrozen(Facts):
             distance = "" if self.kl is None else f"; KL is at {number(self.kl)}"
             still = all_called(self.still)
             have = "has" if len(self.still) == 1 else "have"
+            since = "the start" if self.first_step is None else f"step {self.first_step}"
             return (
-                f"Nothing is changing: {still} {have} been within noise since the start{distance}. "
+                f"Nothing is changing: {still} {have} been within noise since {since}{distance}. "
                 f"Suspect the learning rate{rate}{' or a KL coefficient that is too high' * self.held}."
             )
         share = percent(max(self.changed_share, 0.001))
@@ -124,7 +126,9 @@ def _frozen(view: View, kl: Trace | None, reward: Trace) -> tuple[Finding, ...]:
     rate = float(rates.max()) if len(rates) else view.run.config.learning_rate
     penalty = coefficients[-1] if len(coefficients) else view.run.config.kl_coefficient
     away = bool(penalty) if kl is None else share is None and _p_next_to_nothing(view, kl) <= SAID
-    facts = KlFrozen(level, share, None if share is None else tokens, rate, still=names, held=away)
+    facts = KlFrozen(
+        level, share, None if share is None else tokens, rate, still=names, first_step=view.stretch.since, held=away
+    )
     seen = kl if share is not None and kl is not None else reward
     evidence = (Evidence(seen.curve.metric, *steps_seen(seen.curve)),)
     return (Finding("policy.frozen", round(max(bounded, still), 4), "concern", evidence=evidence, facts=facts),)

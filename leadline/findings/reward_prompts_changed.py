@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..digits import counted
 from ..facts.finding import Evidence, Facts, Finding, Guide, PromptChange
+from ..reading.breaks import breaks_of
 from ..reading.view import View
 from ..records import dataclass
 from ..run import REWARD
@@ -46,6 +47,8 @@ def detect(view: View) -> tuple[Finding, ...]:
         return ()
     evidence = tuple(Evidence("rollouts", change.before, change.after) for change in changes)
     first, *later = changes
-    facts = PromptsChanged(first, tuple(later), view.stretch.because == "prompts")
+    stepped = [broke.cause.prompts for broke in breaks_of(view.whole)]
+    apart = view.stretch.because == "prompts" or changes[-1] in stepped
+    facts = PromptsChanged(first, tuple(later), apart)
     p = 1 - 1 / (SHUFFLES + 1)  # only the true order parts so far
     return (Finding("reward.prompts_changed", p, "note", facts, changes[-1].after, evidence),)

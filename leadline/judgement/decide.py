@@ -18,7 +18,7 @@ from ..plan import Plan
 from ..questions.direction import p_at_rest, p_rising
 from ..questions.fall import Ranking, fall_in_last_rows, fall_of, p_below_its_best
 from ..questions.forecast import on_its_way, shows_at
-from ..questions.level import silence
+from ..questions.level import SPELL, silence
 from ..questions.shape import AGREED, DECLINES, rest_of, turning_point
 from ..reading.scores import Judged
 from ..reading.signal import EDGE
@@ -44,7 +44,7 @@ def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price
         return Judgement(reason=_nothing_to_judge(run))
     price = PRICE if price is None else price
     case = case_of(judged, findings, price=price)
-    if case is None:
+    if case is None or _fresh(judged):
         return _too_early(judged)
     everywhere = ranked(case)
     verdict = _verdict(case, everywhere, price)
@@ -113,11 +113,17 @@ def _nothing_to_judge(run: Run) -> Reason:
     return Reason("no_reward", candidates=tuple(dict.fromkeys(near))[:CANDIDATES])
 
 
+def _fresh(judged: Judged) -> bool:
+    """Return whether a new stretch has begun so lately that its first points may be odd."""
+    begun = judged.stretch.because == "outside" and judged.plan.ended is None
+    return begun and int(judged.score.series.finite.sum()) < SPELL
+
+
 def _too_early(judged: Judged) -> Judgement:
     """Return the judgement of a run with too few points."""
     plan, series = judged.plan, judged.score.series
     points = int(series.finite.sum())
-    missing = max(LEAST - points, 1)
+    missing = max((SPELL if _fresh(judged) else LEAST) - points, 1)
     wait = max(max(plan.now - int(series.steps[0]), 1) * missing / max(points, 1), 1)
     return replace(
         _beginning(judged),
@@ -131,7 +137,7 @@ def _verdict(case: Case, everywhere: Ranking, price: float) -> Verdict:
         return "finished"
     if case.p_pays >= GO_ON or _nearly_through(case):
         return "continue"
-    may_be_its_beginning = case.never_moved and case.plan.planned is None and case.p_no_signal <= 0.5
+    may_be_its_beginning = case.never_moved and case.plan.planned is None and case.p_no_gain <= 0.5
     kind = _reason(case, "undecided").kind
     if may_be_its_beginning or (case.p_pays >= STOP and not _has_lasted(case, kind, price)):
         return "undecided"

@@ -18,7 +18,7 @@ from ..curve.fit import break_at
 from ..facts.finding import Cause
 from ..questions.changes import would_show
 from ..questions.direction import NEARLY_ALL, SURE
-from ..questions.level import KNOWN, Trace, noise_of
+from ..questions.level import KNOWN, Trace, noise_of, unlogged
 from ..questions.onset import onset_in
 from ..records import dataclass
 from ..run import REWARD, Event, Run, Series
@@ -176,9 +176,10 @@ def _account_for(whole: Whole, reward: Trace, found: Break) -> AccountedBreak:
     if moved:
         return AccountedBreak(found, Cause("policy", shifted=(*moved, *shifted)), from_outside=False)
     # No sign that the policy changed. If enough was logged that would show it, the change came from outside; unless it
-    # is a gain made over several points, as learning is.
+    # is a gain made over several points, as learning is, or one that nobody saw.
     steps, (low, high) = reward.series.steps[reward.series.finite], found.interval
-    between_points = int(((steps >= low) & (steps <= high)).sum()) <= 2
-    if len(still) < ENOUGH_METRICS or (found.size > 0 and not between_points):
-        return AccountedBreak(found, Cause("none", shifted=shifted), from_outside=False)
+    gap = unlogged(reward.series, found.interval)
+    sudden = not gap and int(((steps >= low) & (steps <= high)).sum()) <= 2
+    if len(still) < ENOUGH_METRICS or (found.size > 0 and not sudden):
+        return AccountedBreak(found, Cause("unlogged" if gap else "none", shifted=shifted), from_outside=False)
     return AccountedBreak(found, Cause("outside", shifted=shifted, still=still), from_outside=True)

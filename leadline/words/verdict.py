@@ -232,6 +232,9 @@ def why(judgement: Judgement, less: int = 0) -> str:
         case "flat" | "no_trend" | "time_left":
             ahead = judgement.horizon if reason.kind == "time_left" else None
             left = f", {percent(1 - ahead.elapsed)} of steps left" if ahead is not None and ahead.planned else ""
+            if reason.kind == "no_trend":
+                cut = judgement.judged_since
+                since = "" if brief else " since the start" if cut is None else f" since step {cut}"
             beside = ", KL still rising" * bool(reason.findings) + ", training reward up" * reason.training_rises
             return f"{_course(reason, name, since, less)}{left}{'' if tight else beside}"
         case "rising":
@@ -241,7 +244,7 @@ def why(judgement: Judgement, less: int = 0) -> str:
 def _course(reason: Reason, name: str, since: str, less: int) -> str:
     """Return where a metric stands that does not rise: flat, or not to be told yet."""
     if reason.is_flat:
-        since = since * reason.clear if reason.kind != "no_trend" else " since the start" * (less < 2)
+        since = since * (reason.clear or reason.kind == "no_trend")
         return f"{name} {_likely(reason)}flat at {_level(reason.level)}{since}"
     if reason.level is None:
         return f"{name} trend unclear"

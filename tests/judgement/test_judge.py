@@ -140,6 +140,11 @@ def test_a_rising_reward_with_a_witness_against_it_is_no_progress() -> None:
     assert said.risk.p_worse > 0.9
 
 
+def test_a_reward_that_never_moved_while_the_text_decayed_is_not_waited_for() -> None:
+    said = judged(run_of(reward(0.5 + 0 * U, 0.03), planned=None), decay(0.99, 100))
+    assert (said.verdict, said.outcome) == ("roll_back", "hacked")
+
+
 def test_a_reward_lost_with_the_text_has_fallen_and_was_not_gamed() -> None:
     course = np.where(U < 0.4, U / 0.4, np.maximum(1 - (U - 0.4) / 0.2, 0.1))
     lost, text, gap = decay(name="reward.declining"), decay(), decay(name="signal.train_eval_gap")
