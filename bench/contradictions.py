@@ -49,12 +49,13 @@ EXCLUDE = (  # findings of which at most one can be true
 )
 ENOUGH = 0.005  # of a probability: what rounding may add
 CHANCES = {"continue": (GO_ON, 1.0), "undecided": (STOP, GO_ON), "stop": (0.0, GO_ON), "roll_back": (0.0, GO_ON)}
+SURE = 0.8  # of a reason: a verdict cannot wait beside it
 TOLD = 5e-5  # of a chance: where its last digit is rounded
 
 
 def contradictions(reading: Reading) -> Iterator[str]:
     looks = (_directions, _levels, _chances, _verdicts, _ceilings, _dates, _endings, _checkpoints, _causes, _pairs)
-    for look in (*looks, _outcomes, _next_steps):
+    for look in (*looks, _outcomes, _stretches, _next_steps):
         yield from look(reading)
 
 
@@ -72,6 +73,24 @@ def _outcomes(reading: Reading) -> Iterator[str]:
         yield "starts over, beside steps that are as good"
     if judgement.starts_over and judgement.is_open:
         yield "starts over, and goes on"
+    if judgement.is_open and reason.kind == "gamed" and (reason.p or 0.0) > SURE:
+        yield "goes on, though it is sure of hacking"
+
+
+def _stretches(reading: Reading) -> Iterator[str]:
+    """The part of the run that counts, beside what is said of all of it."""
+    since = reading.judgement.judged_since
+    facts = [finding.facts for finding in reading.findings]
+    if since is not None and any("since the start" in fact.say() for fact in facts if isinstance(fact, KlFrozen)):
+        yield f"still since the start, and judged since step {since}"
+    changed = {change.after for fact in facts if isinstance(fact, PromptsChanged) and not fact.apart
+               for change in (fact.change, *fact.later)[-1:]}  # fmt: skip
+    stepped = {fact.cause.prompts.after for fact in facts if isinstance(fact, RewardBreak) and fact.cause.prompts}
+    if changed & stepped:
+        yield f"reward stepped and did not step as prompts changed by step {max(changed & stepped)}"
+    for fact in facts:
+        if isinstance(fact, RewardBreak) and fact.cause.kind == "unlogged" and since == fact.step:
+            yield "judged since a gap of the log"
 
 
 def _next_steps(reading: Reading) -> Iterator[str]:
