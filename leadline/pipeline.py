@@ -69,10 +69,10 @@ def view_of(run: Run, *, budget: int | None = None, now: float | None = None) ->
     """Return a run as findings see it. The last files are read here, reviews and samples, and the clock is asked
     whether the log has long been silent: from here on the same view gives the same reading."""
     loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
-    gaps, ends = outages(loaded), still_from(run)
-    silent = ends is not None and ends < (time.time() if now is None else now)
+    excluded, silent_from = outages(loaded), still_from(run)
+    silent = silent_from is not None and silent_from < (time.time() if now is None else now)
     plan = plan_of(run, budget or run.config.planned_steps, silent=silent)
-    return View(without_outages(loaded, gaps), plan, gaps)
+    return View(without_outages(loaded, excluded), plan, excluded)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -81,9 +81,9 @@ def read_view(view: View, *, price: float | None = None, charts: Wanted = "all")
     found = by_weight(found_in(view))
     rewards, regime, loss = reward_of(view), kl_reward_of(view), policy_loss_of(view, found)
     machine, others = resources_of(view.whole), conflicts_of(view.whole)
-    verdict = judge(view.run, judged_in(view), found, price=price)
-    if verdict.judged == REWARD and verdict.reason.kind == "fallen":  # a drop that the curve has not followed yet
-        rewards = replace(rewards, trajectory=replace(rewards.trajectory, now=verdict.reason.level))
+    judgement = judge(view.run, judged_in(view), found, price=price)
+    if judgement.judged == REWARD and judgement.reason.kind == "fallen":  # a drop that the curve has not followed yet
+        rewards = replace(rewards, trajectory=replace(rewards.trajectory, now=judgement.reason.level))
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
         run=_summary(view.run, view.plan),
@@ -92,10 +92,10 @@ def read_view(view: View, *, price: float | None = None, charts: Wanted = "all")
         policy_loss=loss,
         findings=found,
         benign=expected.read(view, found),
-        judgement=verdict,
+        judgement=judgement,
         resources=machine,
         conflicts=others,
-        chart_data=chart_data(view, held_out=held_out, judged=verdict.judged, conflicts=others, wanted=charts),
+        chart_data=chart_data(view, held_out=held_out, judged=judgement.judged, conflicts=others, wanted=charts),
     )
 
 

@@ -85,11 +85,11 @@ def judged_in(view: View) -> Judged | None:
     return None
 
 
-def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
-    """Return held-out scores with enough points to be read, `least` of them: those with many before those with few,
+def held_out_names(view: View) -> tuple[str, ...]:
+    """Return held-out scores with enough points to be read: those with many before those with few,
     plain scores before what the best of several tries or whole groups got, the best logged and the least special
     first, and among equals the one that gained most; else the one that lost most."""
-    names = [name for name in view.names(_is_held_out) if _points(view, name) >= least]
+    names = [name for name in view.names(_is_held_out) if _points(view, name) >= LEAST]
     return tuple(sorted(names, key=lambda name: (*_place(view, name), *_moved(view, name, len(names)), name))[:MOST])
 
 

@@ -91,7 +91,7 @@ class Whole:
 @asked_once
 def evidence_of(whole: Whole) -> GamedEvidence:
     """Gather what samples and logged numbers say about the reward, since the last baseline: a reader's "ok" makes the
-    text it covers a new one, and so do new prompts. These do not undo what was proven before them and still stands."""
+    text it covers a new one, and so do new prompts. New prompts do not undo what was proven before and still stands."""
     review = last_review(whole)
     read = review.seen_until if review is not None and review.answer == "ok" else None  # the last step found right
     asked = [change for change in whole.prompt_changes if read is None or change.after > read]
