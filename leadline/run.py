@@ -341,16 +341,12 @@ class Process:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessSamples(TimedColumns):
-    """Use by processes as columns by wall time."""
+    """Processes that were seen, as columns by wall time."""
 
     TABLE: ClassVar[tuple[str, str] | None] = ("processes", "table")
 
     walls: Values = field(default_factory=no_values)  # seconds since the epoch, never falling
     processes: Steps = field(default_factory=no_numbers)  # which of `table`
-    cpu_s: Values = field(default_factory=no_values)  # processor seconds since it started
-    memory_gb: Values = field(default_factory=no_values)  # resident
-    read_gb: Values = field(default_factory=no_values)  # from disk since it started
-    write_gb: Values = field(default_factory=no_values)
     table: tuple[Process, ...] = ()
 
 

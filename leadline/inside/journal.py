@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 JOURNAL = "journal.jsonl"
+STATE = "state.db"  # what the sidecar remembers, beside it
 VERSION = 1
 LONGEST_NAME = 100  # letters of a folder
 TAIL = 1 << 16  # bytes at the end of a journal that hold its last lines

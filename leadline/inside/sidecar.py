@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .journal import JOURNAL, ended, last_step, started_at
+from .journal import JOURNAL, STATE, ended, last_step, started_at
 from .quiet import LOGGER, quiet
 
 SHARE = 0.04  # of one core, for following and checks: with what else it does it stays below 5%
@@ -182,7 +182,7 @@ def main(words: list[str]) -> int:
 
 def _watch(folder: Path, *, share: str, act: bool, tell: Sequence[str]) -> list[str]:
     words = ["watch", str(folder / JOURNAL), "--headless", "--verdict-file", str(folder / ANSWER), "--share", share]
-    words += ["--state", str(folder / "state.db"), "--heartbeat", str(folder / HEARTBEAT)]
+    words += ["--state", str(folder / STATE), "--heartbeat", str(folder / HEARTBEAT)]
     words += [word for channel in tell for word in ("--notify", channel)]
     # Whoever passed stop=True has opted in already: no dry run.
     return [*words, "--act", "stop", "--no-dry-run"] if act else words

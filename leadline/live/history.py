@@ -36,7 +36,7 @@ def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) 
     """Return what is remembered of the run at `path`, of every run below it, or of all runs. Without `looks`, only
     alerts and actions: readings are large."""
     found: list[Past] = []
-    for store in stores(state):
+    for store in stores(state, path):
         for name, number in store.names().items():
             if _is_meant(name, path):
                 made = store.looks(number) if looks else ()
@@ -44,7 +44,8 @@ def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) 
     if not found:
         raise NothingReadable(
             f"no history for {path or 'any run'}: no state file that can be read holds one.",
-            tried=", ".join(map(str, [state] if state is not None else state_files()[:5])) or "no state file was found",
+            tried=", ".join(map(str, [state] if state is not None else state_files(path)[:5]))
+            or "no state file was found",
             next_step=f"leadline watch {path or 'PATH'}, or name the state file with --state.",
         )
     return tuple(found)

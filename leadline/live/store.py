@@ -16,6 +16,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from ..errors import BadState
+from ..inside.journal import STATE
 from ..shelf.base import Sqlite, unusable
 from ..shelf.people import is_muted
 from ..state import state_folder
@@ -275,15 +276,19 @@ def state_file(paths: Sequence[str]) -> Path:
     return state_folder() / f"{first}-{digest}{SUFFIX}"
 
 
-def state_files() -> list[Path]:
-    """Return all state files in the user's folder, the latest first."""
-    found = state_folder().glob(f"*{SUFFIX}")
+def state_files(path: str | None = None) -> list[Path]:
+    """Return all state files in the user's folder, and those that sidecars keep at a path or a little below it, the
+    latest first."""
+    found = [*state_folder().glob(f"*{SUFFIX}")]
+    if path is not None and "://" not in path:
+        place = Path(path) if Path(path).is_dir() else Path(path).parent
+        found += [file for deep in ("", "*/", "*/*/") for file in place.glob(f"{deep}{STATE}")]
     return sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)
 
 
-def stores(state: Path | None) -> Iterator[Store]:
-    """Yield a state file, or all of the user's that can be read, each open while it is looked at."""
-    for file in state_files() if state is None else (state,):
+def stores(state: Path | None, path: str | None = None) -> Iterator[Store]:
+    """Yield a state file, or all about a path that can be read, each open while it is looked at."""
+    for file in state_files(path) if state is None else (state,):
         try:
             with Store(file, write=False) as store:
                 yield store

@@ -144,6 +144,16 @@ def test_history_reads_while_a_watch_writes(tmp_path: Path) -> None:
     assert shown.stdout.count("Continue.") == 2
 
 
+def test_history_finds_what_a_sidecar_keeps_beside_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = tmp_path / "out" / "leadline" / "run" / "journal.jsonl"
+    journal.parent.mkdir(parents=True)
+    with Store(journal.with_name("state.db")) as store:
+        store.record(store.run(str(journal), 1.0), Made(a_look(), None), cursor=Cursor(step=10, points=10), channels=())
+    monkeypatch.chdir(tmp_path)
+    for path in ("out", "out/leadline/run", str(journal)):
+        assert CliRunner().invoke(verbs, ["history", path]).stdout.count("Continue.") == 1
+
+
 def test_history_of_an_unknown_run_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path / "s.db") as store:
         record(store, a_look())

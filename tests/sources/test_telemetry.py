@@ -175,9 +175,7 @@ def test_processes_are_told_apart_by_pid_and_name(tmp_path: Path) -> None:
     ]
     seen = read(tmp_path, "\n".join(rows) + "\n", "processes.jsonl").processes
     assert [(one.pid, one.name) for one in seen.table] == [(7, "train.py"), (9, "merger")]
-    assert seen.cpu_s[:2].tolist() == [1.5, 2.5]
-    assert math.isnan(seen.cpu_s[2])
-    assert seen.memory_gb[0] == pytest.approx(1000 * 2**20 / 1e9)
+    assert (seen.walls.tolist(), seen.processes.tolist()) == ([5.0, 6.0, 6.0], [0, 0, 1])
 
 
 def test_of_two_records_of_the_same_gpu_the_first_stands(tmp_path: Path) -> None:

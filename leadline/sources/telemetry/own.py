@@ -11,14 +11,7 @@ import numpy as np
 
 from ...run import Phases, Process, ProcessSamples
 from ..number import as_number, as_step
-from .part import GB_PER_MIB, Part, objects_of
-
-USES = {  # key: (column, what one unit of it is)
-    "cpu_s": ("cpu_s", 1.0),
-    "rss_mb": ("memory_gb", GB_PER_MIB),
-    "read_mb": ("read_gb", GB_PER_MIB),
-    "write_mb": ("write_gb", GB_PER_MIB),
-}
+from .part import Part, objects_of
 
 
 def phases(path: Path) -> Part:
@@ -53,7 +46,6 @@ def _spans(told: object) -> list[tuple[float, float]]:
 
 def processes(path: Path) -> Part:
     walls, which = array("d"), array("q")
-    uses = {column: array("d") for column, _ in USES.values()}
     table: dict[Process, int] = {}
     damaged = 0
     for row in objects_of(path):
@@ -68,11 +60,7 @@ def processes(path: Path) -> Part:
                 continue
             walls.append(wall)
             which.append(table.setdefault(Process(pid, str(one.get("name", ""))), len(table)))
-            for key, (column, unit) in USES.items():
-                value = as_number(one.get(key))
-                uses[column].append(math.nan if value is None else value * unit)
-    columns = {column: np.array(values) for column, values in uses.items()}
-    told = ProcessSamples(np.array(walls), np.array(which, dtype=np.int64), table=tuple(table), **columns)
+    told = ProcessSamples(np.array(walls), np.array(which, dtype=np.int64), table=tuple(table))
     return Part(processes=told, notes=_unread(damaged))
 
 
