@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+# Our own databases that are open for writing, by their real paths. If any other part of this process opens and closes
+# one, all its locks are gone, and another program may undo what is being written.
+HELD: set[str] = set()
+
 
 def state_folder() -> Path:
     """Return that folder."""

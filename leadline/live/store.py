@@ -19,7 +19,7 @@ from ..errors import BadState
 from ..inside.journal import STATE
 from ..shelf.base import Sqlite, unusable
 from ..shelf.people import is_muted
-from ..state import state_folder
+from ..state import HELD, state_folder
 from .records import Alert, Cursor, Delivery, Look, Made, State
 
 CALLED = "state file"
@@ -49,6 +49,7 @@ class Store:
 
     def _release(self) -> None:
         if self._lock is not None:
+            HELD.discard(os.path.realpath(self.path))
             os.close(self._lock)
             self._lock = None
 
@@ -197,6 +198,7 @@ class Store:
             self._lock = _locked(file)
             if self._lock is not None:  # and before sqlite makes the file: only its owner may read it
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+                HELD.add(os.path.realpath(self.path))
         except OSError as error:
             raise unusable(self.path, error, CALLED) from error
         if self._lock is None:

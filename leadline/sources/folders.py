@@ -13,6 +13,7 @@ from pathlib import Path
 from ..digits import exact_sum
 from ..errors import LeadlineError, NothingReadable, NotOneRun
 from ..records import dataclass, field, replace
+from ..state import HELD
 from ..vocabulary.guess import SAMPLED
 from . import roles, rollouts
 from .checkpoints import looks_saved
@@ -200,7 +201,7 @@ def _with_rotated(place: Path, carriers: list[Carrier], readers: Readers) -> lis
 
 def _read(place: Path, readers: Readers) -> list[Carrier]:
     """Return the logs in one file or tracker folder; none when no source recognises it."""
-    source = recognised(place, head_of(place))
+    source = recognised(place, head_of(place)) if os.path.realpath(place) not in HELD else None
     if source is None:
         return []
     carriers = []

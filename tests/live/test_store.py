@@ -16,6 +16,8 @@ from leadline.cli import main, verbs
 from leadline.errors import BadState
 from leadline.live.records import Alert, Cursor, Look, Made
 from leadline.live.store import VERSION, Store
+from leadline.sources import folders, open_run
+from leadline.sources.text import head_of
 
 
 def a_look(step: int = 10, digest: str = "d", life: int = 0) -> Look:
@@ -152,6 +154,21 @@ def test_history_finds_what_a_sidecar_keeps_beside_its_journal(tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     for path in ("out", "out/leadline/run", str(journal)):
         assert CliRunner().invoke(verbs, ["history", path]).stdout.count("Continue.") == 1
+
+
+def test_a_state_file_in_a_watched_folder_is_never_opened_as_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever closes a file takes all locks of its process from it."""
+    (tmp_path / "log.jsonl").write_text("".join(f'{{"step": {step}, "reward": 0.1}}\n' for step in range(9)))
+    opened: list[str] = []
+    monkeypatch.setattr(folders, "head_of", lambda place: opened.append(place.name) or head_of(place))
+    with Store(tmp_path / "run.db") as store:
+        record(store, a_look())
+        assert open_run(tmp_path).last_step == 8
+        assert opened == ["log.jsonl"]
+    open_run(tmp_path)
+    assert "run.db" in opened
 
 
 def test_history_of_an_unknown_run_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
