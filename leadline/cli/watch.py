@@ -52,7 +52,7 @@ class WatchOptions:
         metavar="ACTION",
         help="Stop the run once the evidence is strong enough (e.g. stop); dry run by default.",
     )
-    dry_run: bool = option("--dry-run/--no-dry-run", default=True, help="Only report what --act would do.")
+    dry_run: bool | None = option("--dry-run/--no-dry-run", default=None, help="Only report what --act would do.")
     then: str | None = option(
         "--then", type=click.Choice(["sigkill", "sigterm"]), help="Escalate with this signal if the run survives --act."
     )
@@ -95,10 +95,11 @@ def verb(options: WatchOptions) -> None:
         raise click.UsageError("`watch` can't read stdin; pass the log file")
     if bool(options.paths) == (options.config is not None):
         raise click.UsageError("pass the paths to watch, or --config FILE")
-    same = (options.act, options.dry_run, options.then, options.after, options.tell, options.budget, options.price)
+    dry = options.dry_run is not False
+    same = (options.act, dry, options.then, options.after, options.tell, options.budget, options.price)
     if options.config is None:
         wanted = Options(tuple(WatchEntry(path, *same) for path in dict.fromkeys(options.paths)))
-    elif options.act or options.tell or options.budget or options.price or options.then:
+    elif options.dry_run is not None or any((options.act, options.tell, options.budget, options.price, options.then)):
         raise click.UsageError("with --config, set options per run in its table")
     else:
         wanted = load(options.config)

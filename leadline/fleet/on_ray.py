@@ -63,7 +63,7 @@ class OnRay:
             self._ray.init(
                 address=address or "auto", include_dashboard=False, log_to_driver=False, configure_logging=False
             )
-        except ConnectionError as error:
+        except (ConnectionError, ImportError, ValueError) as error:  # the last: a Ray without its client
             said = next(iter(str(error).splitlines()), "")
             raise BadOrder(
                 f"No Ray cluster answers{f' at {address}' if address else ''}: {said}",

@@ -280,9 +280,11 @@ def _form(asked: Asked, choices: dict[str, list[str]], by: str = "") -> str:
 def grouped(groups: Sequence[Together], by: str, asked: Asked, choices: dict[str, list[str]]) -> str:
     rows = []
     for one in groups:
-        to = urlencode({by: one.name}) if by in FILTERS and one.name else urlencode({"q": one.name})
+        name = h(one.name or "none", 160)
+        if by in FILTERS and one.name:
+            name = f'<a href="/runs?{h(urlencode({by: one.name}), 4000)}">{name}</a>'
         rows.append(
-            f'<tr><th scope="row"><a href="/runs?{h(to, 4000)}">{h(one.name or "none", 160)}</a></th>'
+            f'<tr><th scope="row">{name}</th>'
             f"<td>{one.runs}</td><td>{one.person}</td><td>{h(words.spread(one.lowest, one.mean, one.highest))}</td>"
             f"<td>{one.steps if one.steps is not None else ''}</td><td>{one.verdicts}</td></tr>"
         )

@@ -102,7 +102,12 @@ def test_a_table_that_cannot_be_followed_is_refused_with_what_is_wrong(tmp_path:
 
 def test_paths_or_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, "[watch]\n[[watch.run]]\npath = 'a'\n")
-    for words in ([], ["a", "--config", str(file)], ["--config", str(file), "--act", "stop"]):
+    for words in (
+        [],
+        ["a", "--config", str(file)],
+        ["--config", str(file), "--act", "stop"],
+        ["--config", str(file), "--dry-run"],
+    ):
         assert main(["watch", *words]) == 2
         assert "Traceback" not in capsys.readouterr().err
 

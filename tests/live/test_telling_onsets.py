@@ -41,7 +41,7 @@ def reading(
 
 
 def found(name: str = "kl.drift_without_benefit", severity: str = "concern", since: int | None = None) -> Finding:
-    evidence = (Evidence("kl/ref", 10, 20, "it rose"),)
+    evidence = (Evidence("kl/ref", 10, 20),)
     return found_by_id(name, 0.93, severity, since, evidence)  # type: ignore[arg-type]
 
 
@@ -115,7 +115,7 @@ def test_a_verdict_is_one_alert_with_its_findings_as_evidence() -> None:
 
 def test_a_finding_says_where_it_can_be_checked() -> None:
     _, (alert,) = new_alerts({}, reading(30, found(since=12)), run="a")
-    assert alert.evidence == ("kl/ref, steps 10–20: it rose",)
+    assert alert.evidence == ("kl/ref, steps 10–20",)
     assert alert.onset_step == 12
 
 

@@ -152,7 +152,7 @@ class Actor:
             return self._refused(life, about, f"{error}: name the job that trains now, while it runs")
         if self._dry:
             by = "" if training is None else f", {training.by}"
-            says = f"Dry run: would have {order.doing()}{by}. Nothing was done; pass --no-dry-run to act."
+            says = f"Dry run: would have {order.doing()}{by}. Nothing was done: pass --no-dry-run, or dry_run = false."
             return self._write(life, about, "dry", says)
         try:
             other = self._claimed(life, training, run)
