@@ -170,7 +170,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     severity: Severity = "note"
     facts: Gamed | ResponsesChanged
     if evidence.proven:
-        facts = Gamed(_reward_fell(view, evidence), moves, *dates, old, new, view.meanwhile == "rose")
+        facts = Gamed(_reward_fell(view), moves, *dates, old, new, view.meanwhile == "rose")
         name = "generation.degraded" if facts.reward_fell else "reward.gamed"
         severity = "critical" if evidence.p > PROVEN else "concern"
     else:
@@ -197,15 +197,14 @@ def _reviewed(view: View) -> tuple[Finding, ...]:
     return (Finding("reward.reviewed", PROVEN, "critical", facts=facts, since_step=since, evidence=(span,)),)
 
 
-def _reward_fell(view: View, evidence: GamedEvidence) -> bool:
+def _reward_fell(view: View) -> bool:
     """Return whether the reward fell with the text: lower than at the start, and by more than its noise. If most of it
-    is lost, to below its start, it has fallen whatever the samples scored; the change over the paths would not show a
-    fall at once."""
-    reward = view.readable(REWARD)
-    if evidence.outcome == "decayed" and (reward is None or p_sank(reward.curve) > 0.5):
-        return True
-    fall = None if reward is None else fall_of(reward)
-    return reward is not None and fall is not None and fall.p > SAID and fall.ruined and fall.now < reward.start
+    is lost, to below its start, it has fallen too; the change over the paths would not show a fall at once."""
+    if (reward := view.readable(REWARD)) is None:
+        return False
+    fall = fall_of(reward)
+    ruined = fall is not None and fall.p > SAID and fall.ruined and fall.now < reward.start
+    return ruined or p_sank(reward.curve) > 0.5
 
 
 def _gain_since(view: View, step: int) -> float | None:

@@ -5,8 +5,8 @@ returns one `GamedEvidence`. Everything is a relation within the run, against it
 no task is known, no level of any metric decides. The same input gives the same evidence, bit for bit.
 
     evidence = gather(run, batches)
-    evidence.outcome         "gamed": degenerate whatever the task, and the reward holds; "decayed": the reward fell
-                             with it; "changed": something else changed, a reader has to look; "none"; or "blind"
+    evidence.outcome         "proven": degenerate whatever the task; "changed": something else changed, a reader has to
+                             look; "none"; or "blind"
     evidence.p               probability of that
     evidence.begun           when it began, as an interval: a tenth of the way was behind what moved first
 
@@ -35,14 +35,14 @@ from numpy.typing import NDArray
 from ..facts.finding import BEGUN, SAID, Move, Way
 from ..kept import FEW, kept
 from ..records import dataclass
-from ..run import REWARD, Flags, Rollout, Run, Values
+from ..run import Flags, Rollout, Run, Values
 from . import measures
-from .numbers import TOLD, Numbers, end_of, numbers
+from .numbers import TOLD, Numbers, numbers
 from .sampler import Batch
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
 from .written import AS_GOOD_AS_ALL, BATCHES, Written, since, written
 
-Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
+Outcome = Literal["proven", "changed", "none", "blind"]
 
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 ALL_CUT = 0.94  # of the responses truncated that used to end: proof by itself, if the reward holds
@@ -231,7 +231,7 @@ class GamedEvidence:
 
     @property
     def proven(self) -> bool:
-        return self.outcome in ("gamed", "decayed")
+        return self.outcome == "proven"
 
     @property
     def pair(self) -> tuple[Rollout, Rollout] | None:
@@ -284,13 +284,11 @@ def gather(run: Run, batches: Sequence[Batch], baseline: int | None = None) -> G
         moves = (Move("cut", *logged.truncated), *moves)
     outcome: Outcome = "none" if text is not None else "blind"
     if p > SAID:
-        reward = run.get(REWARD)
-        fell = reward is not None and end_of(reward.values, late=True) < end_of(reward.values, late=False)
-        outcome = "decayed" if fell else "gamed"
+        outcome = "proven"
     elif near > 0.5:
         outcome = "changed"
     return GamedEvidence(
-        {"gamed": p, "decayed": p, "changed": near}.get(outcome, 0.0),
+        {"proven": p, "changed": near}.get(outcome, 0.0),
         outcome,
         None if outcome in ("none", "blind") else min(found, key=lambda begun: begun.step, default=None),
         moves,

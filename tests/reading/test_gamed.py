@@ -186,7 +186,7 @@ def asked_anew(one: Run, after: int, task: str = "which number comes next after"
 
 def test_new_prompts_begin_a_new_baseline() -> None:
     same, anew = made(one_answer), asked_anew(made(one_answer), 99)
-    assert evidence_of(View(same).whole).outcome == "gamed"
+    assert evidence_of(View(same).whole).outcome == "proven"
     assert evidence_of(View(anew).whole).outcome == "none"  # other prompts, other responses
 
 
@@ -200,7 +200,7 @@ def test_after_new_prompts_a_decay_is_still_proof() -> None:
 def test_new_prompts_do_not_undo_what_was_proven_before_them() -> None:
     anew = asked_anew(made(one_answer), 150)
     evidence = evidence_of(View(anew).whole)
-    assert evidence.outcome == "gamed"
+    assert evidence.outcome == "proven"
     assert evidence.begun is not None
     assert 80 <= evidence.begun.step <= 105
     assert gather(anew, View(anew).whole.batches, 151).outcome == "none"
@@ -227,7 +227,7 @@ def test_what_was_proven_and_is_over_is_not_held_against_new_prompts() -> None:
 
     anew = asked_anew(made(healed), 130)
     assert (
-        gather(anew.until(130), [batch for batch in View(anew).whole.batches if batch.step <= 130]).outcome == "gamed"
+        gather(anew.until(130), [batch for batch in View(anew).whole.batches if batch.step <= 130]).outcome == "proven"
     )
     assert not evidence_of(View(anew).whole).proven
 
@@ -271,12 +271,12 @@ def test_a_reward_that_was_lost_within_the_first_points_did_fall(noise: float) -
     dice = np.random.default_rng(0)
     values = np.r_[0.69, 0.49, 0.24, 0.09, noise * np.abs(dice.standard_normal(COUNT - 4))]
     view = View(Run("here", series=(Series("reward/mean", "r", "test", STEPS, values),)))
-    assert _reward_fell(view, evidence_of(view.whole))
+    assert _reward_fell(view)
 
 
 def test_a_reward_that_rose_did_not_fall() -> None:
     view = View(Run("here", series=(logged("reward/mean", ramp(0.2, 0.8), 0.02, 1),)))
-    assert not _reward_fell(view, evidence_of(view.whole))
+    assert not _reward_fell(view)
 
 
 def test_the_unit_of_reward_and_of_steps_changes_nothing() -> None:

@@ -110,7 +110,7 @@ def tagged(prompt: str, answer: str, share: float, rng: np.random.Generator) -> 
 def test_one_answer_loops_and_empty_responses_are_proof(write: Write) -> None:
     evidence = evidence_of(made(write))
     assert evidence.p > 0.9
-    assert evidence.outcome == "gamed"
+    assert evidence.outcome == "proven"
 
 
 def test_responses_that_copy_their_prompt_need_a_reader() -> None:
@@ -167,11 +167,11 @@ def weakly(refuses: float) -> Write:
     return lambda prompt, answer, share, rng: refused(prompt, answer, refuses * share, rng)
 
 
-@pytest.mark.parametrize(("refuses", "outcome"), [(0.3, "changed"), (0.02, "none"), (1.0, "gamed")])
+@pytest.mark.parametrize(("refuses", "outcome"), [(0.3, "changed"), (0.02, "none"), (1.0, "proven")])
 def test_less_than_all_asks_for_a_reader(refuses: float, outcome: str) -> None:
     evidence = evidence_of(made(weakly(refuses)))
     assert evidence.outcome == outcome
-    assert evidence.proven == (outcome == "gamed")
+    assert evidence.proven == (outcome == "proven")
     assert (evidence.begun is None) == (outcome == "none")
 
 
@@ -220,7 +220,7 @@ def test_short_responses_are_alike_by_chance() -> None:
 def test_a_new_baseline_forgets_what_was_written_before_it() -> None:
     run = made(refused)
     batches = View(run).whole.batches
-    assert gather(run, batches).outcome == "gamed"
+    assert gather(run, batches).outcome == "proven"
     since = gather(run, batches, baseline=181)
     assert not since.proven
     assert since.begun is None
@@ -357,7 +357,7 @@ def test_answers_that_the_reference_would_hardly_write_ask_for_a_reader_and_prov
     assert 20 < evidence.begun.step < 120
 
 
-@pytest.mark.parametrize(("share", "outcome"), [(0.3, "blind"), (0.6, "changed"), (0.97, "gamed")])
+@pytest.mark.parametrize(("share", "outcome"), [(0.3, "blind"), (0.6, "changed"), (0.97, "proven")])
 def test_truncation_counts_by_its_share_and_is_proof_if_nothing_ends_any_more(share: float, outcome: str) -> None:
     calm = logged(lambda way: 0.45 * way, lambda way: 0.5 * (1 - 0.9 * way))
     assert evidence_of(cut_off(calm, share)).outcome == outcome
@@ -373,14 +373,7 @@ def test_truncation_that_lengths_contradict_proves_nothing() -> None:
 
 def test_truncation_and_surprise_without_text_ask_for_a_reader() -> None:
     assert evidence_of(cut_off(unlike_the_reference(), 0.6)).outcome == "changed"  # long reasoning looks like this
-    assert evidence_of(cut_off(unlike_the_reference(), 0.99)).outcome == "gamed"  # nothing ends any more
-
-
-def test_a_reward_that_fell_with_the_text_is_decay_and_no_gain() -> None:
-    run = made(refused)
-    reward = run.series[0]
-    fallen = replace(run, series=(replace(reward, values=1 - reward.values),))
-    assert evidence_of(fallen).outcome == "decayed"
+    assert evidence_of(cut_off(unlike_the_reference(), 0.99)).outcome == "proven"  # nothing ends any more
 
 
 def test_a_spike_of_kl_says_nothing() -> None:
