@@ -225,10 +225,12 @@ def top_step(trace: Trace) -> int:
 
 
 def top_interval(trace: Trace, peak: Peak) -> tuple[int, int]:
-    """Return the interval of that step: of where paths peaked, and of all steps that may well be as good."""
-    ranking, (low, high) = _by_score(trace), peak.interval
-    steps = (round(low), round(high), int(ranking.steps[ranking.best]), *ranking.close)
-    return min(steps), max(steps)
+    """Return the interval of that step: of where paths peaked, and of all steps that may well be as good, but for those
+    after a sudden fall from it."""
+    ranking, (low, high), fall = _by_score(trace), peak.interval, fall_of(trace)
+    best, sudden = int(ranking.steps[ranking.best]), None if fall is None else fall.sudden_step
+    steps = [step for step in (round(low), round(high), *ranking.close) if sudden is None or step < sudden]
+    return min(best, *steps), max(best, *steps)
 
 
 @kept(FEW)

@@ -57,6 +57,14 @@ def test_every_sentence_tells_the_same_peak() -> None:
     assert finding.since_step >= read_.peak.step
 
 
+@pytest.mark.parametrize("at", [140, 200, 250])
+def test_a_peak_does_not_reach_beyond_a_sudden_fall(at: int) -> None:
+    course = np.where(at > STEPS, rise(0.3, 0.7, 0.15), 0.35)
+    peak = reading(logged("reward/mean", course, 0.02, 1)).peak
+    assert peak is not None
+    assert peak.step <= peak.interval[1] < at
+
+
 def test_a_change_within_a_gap_of_the_log_is_dated_to_the_gap() -> None:
     kept = (STEPS <= 100) | (STEPS > 180)
     gapped = [
