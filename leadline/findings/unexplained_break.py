@@ -62,9 +62,8 @@ def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ..
         series = view.run.get(name)
         for new in view.whole.breaks(series) if series is not None and series.finite.any() else ():
             explained = events_at(view.run, new.step) or any(abs(step - new.step) <= reach for step in told)
-            if not explained and new.step < over:
-                seen = series is not None and not unlogged(series, new.interval)  # in a gap of the log nothing was
-                found += [(new, name)] if seen else []
+            if series is not None and not explained and new.step < over and not unlogged(series, new.interval):
+                found.append((new, name))  # in a gap of the log nobody saw whether it was sudden
     together: list[list[tuple[Break, str]]] = []
     for new, name in sorted(found, key=lambda item: item[0].step):
         if together and new.step - together[-1][0][0].step <= reach:
